@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_BASE_CLOCK_H
+#define WEIR_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Monotonic time in nanoseconds; never goes back, unrelated to the time of day. */
+static inline uint64_t clock_ns(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+#endif
