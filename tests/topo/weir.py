@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Weir's own daemons, started as plain children in a namespace and judged when they stop."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+
+from .poll import DeadlineError, wait_until
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = {"weir-dp": "dataplane/main/weir-dp", "weir-cp": "controlplane/main/weir-cp",
+            "weirsh": "mgmt/cli/weirsh"}
+SANITIZER = re.compile(r"AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:|"
+                       r"ThreadSanitizer")
+
+
+class DaemonFault(AssertionError):
+    """A daemon ended when it should not, badly, or with a sanitizer's report."""
+
+
+def build_dir():
+    """The build directory: WEIR_BUILD, default "build" at the top of the tree."""
+    return pathlib.Path(os.environ.get("WEIR_BUILD", ROOT / "build")).resolve()
+
+
+def program(name):
+    """Path of one of Weir's programs in the build directory."""
+    known = build_dir() / PROGRAMS.get(name, name)
+    if known.exists():
+        return known
+    for path in build_dir().glob(f"**/{name}"):
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    raise FileNotFoundError(f"{name} is not built in {build_dir()}")
+
+
+class Daemon:
+    """One process with its log; stop() checks how it ended."""
+
+    def __init__(self, ns, name, arguments, log_dir):
+        self.ns, self.name, self.arguments = ns, name, [str(word) for word in arguments]
+        self.log = pathlib.Path(log_dir) / f"{name}.log"
+        self.process = None
+
+    def start(self):
+        environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:exitcode=99",
+                       "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=99"}
+        with open(self.log, "ab") as log:
+            self.process = self.ns.popen([program(self.name), *self.arguments], env=environment,
+                                         stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def check_running(self):
+        if not self.running():
+            status = self.process.returncode if self.process else "never started"
+            raise DaemonFault(f"{self.name} is not running ({status}); log:\n{self.text()[-4000:]}")
+
+    def text(self):
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    def kill(self):
+        """kill -9, and waits for the end."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(10)
+
+    def stop(self):
+        """SIGTERM; raises DaemonFault unless it ends by itself with 0 and without a report."""
+        if self.process is None or self.process.returncode == -signal.SIGKILL:
+            return
+        faults = []
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                faults.append("did not end within 20 s after SIGTERM")
+        elif self.process.returncode == 0:
+            faults.append("had ended before it was told to")
+        if self.process.returncode:
+            faults.append(f"ended with {self.process.returncode}")
+        text = self.text()
+        if SANITIZER.search(text):
+            faults.append("left a sanitizer report")
+        if faults:
+            raise DaemonFault(f"{self.name} {', '.join(faults)}; log:\n{text[-6000:]}")
+
+
+class Weir:
+    """weir-dp and weir-cp with one configuration.
+
+    ns:       namespace holding the port interfaces; the kernel taps are made there.
+    run_dir:  sockets, weir.conf, the store and logs.
+    config:   text of weir.conf (see weirconf.py).
+    ports:    {"1.1": "p1"}: LTM interface name -> kernel interface.
+    driver:   "af_xdp" or "af_packet".
+    idle:     "backoff" or "poll".  flows: most flows per worker.
+    """
+
+    def __init__(self, ns, run_dir, config, ports, workers=1, idle="backoff", driver="af_xdp",
+                 flows=16384, dp_options=(), start=True):
+        self.ns, self.run_dir = ns, pathlib.Path(run_dir)
+        self.run_dir.mkdir(parents=True, exist_ok=True)
+        self.conf_path = self.run_dir / "weir.conf"
+        self.conf_path.write_text(config)
+        self.store = self.run_dir / "store"
+        devices = []
+        for name, interface in ports.items():
+            ns.hide_from_kernel(interface)
+            devices += ["--port", f"{name}=net_{driver},iface={interface}"]
+        self.dp = Daemon(ns, "weir-dp", ["--run-dir", self.run_dir, "--workers", workers,
+                                         "--idle", idle, "--flows", flows, *devices, *dp_options],
+                         self.run_dir)
+        self.cp = Daemon(ns, "weir-cp", ["--run-dir", self.run_dir, "--config", self.conf_path,
+                                         "--store", self.store], self.run_dir)
+        if start:
+            try:
+                self.start()
+            except BaseException:
+                self.abandon()
+                raise
+
+    def start(self, seconds=20):
+        """Starts both and waits until the configuration is in force in the dataplane."""
+        self.start_dp(wait=False)
+        self.start_cp(wait=False)
+        self.wait_ready(seconds)
+
+    def start_dp(self, wait=True):
+        self.dp.start()
+        if wait:
+            self.wait_ready()
+
+    def start_cp(self, wait=True):
+        self.cp.start()
+        if wait:
+            self.wait_ready()
+
+    def wait_ready(self, seconds=20):
+        """Until weir-cp answers and says that the dataplane runs its generation."""
+        try:
+            wait_until(self._ready, "Weir is ready", seconds)
+        except DeadlineError as error:
+            raise DeadlineError(f"{error}\nweir-dp: {self.dp.text()[-3000:]}\n"
+                                f"weir-cp: {self.cp.text()[-3000:]}") from None
+
+    def _ready(self):
+        self.dp.check_running()
+        self.cp.check_running()
+        if not (self.run_dir / "cp.sock").exists():
+            return False
+        done = self.weirsh_run("show", "sys", "dataplane", "--json")
+        if done.returncode:
+            return False
+        state = json.loads(done.stdout)
+        return state.get("connected") and state.get("generation") == state.get("running-generation")
+
+    def weirsh_run(self, *words, stdin=None, timeout=30):
+        """weirsh WORDS...; the finished process. One string is split at blanks."""
+        if len(words) == 1:
+            words = words[0].split()
+        return self.ns.run([program("weirsh"), "--run-dir", self.run_dir, *words], check=False,
+                           input=stdin, timeout=timeout)
+
+    def weirsh(self, *words, stdin=None, timeout=30):
+        """weirsh WORDS...; its output; AssertionError with its message if it fails."""
+        done = self.weirsh_run(*words, stdin=stdin, timeout=timeout)
+        assert done.returncode == 0, f"weirsh {' '.join(words)}: {done.stderr}{done.stdout}"
+        return done.stdout
+
+    def weirsh_json(self, *words):
+        """weirsh --json WORDS...; parsed."""
+        if len(words) == 1:
+            words = words[0].split()
+        return json.loads(self.weirsh(*words, "--json"))
+
+    def drops(self):
+        """{reason: count} of dropped packets over all workers, zeros left out."""
+        rows = self.weirsh_json("show sys dataplane drops")
+        return {name: count for name, count in rows.items() if count}
+
+    def kill_cp(self):
+        self.cp.kill()
+
+    def kill_dp(self):
+        self.dp.kill()
+
+    def abandon(self):
+        """Ends both without judging them."""
+        for daemon in (self.cp, self.dp):
+            if daemon.running():
+                daemon.kill()
+
+    def stop(self):
+        """Ends both; DaemonFault if one of them ended badly."""
+        faults = []
+        for daemon in (self.cp, self.dp):
+            try:
+                daemon.stop()
+            except DaemonFault as fault:
+                faults.append(str(fault))
+        if faults:
+            raise DaemonFault("\n".join(faults))
