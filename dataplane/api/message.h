@@ -2,8 +2,9 @@
 /*
  * What weir-cp and weir-dp say to each other over the dataplane's control socket (SOCK_SEQPACKET, one
  * message a packet, host order). weir-cp connects; weir-dp serves one peer at a time, the newest wins.
- * Every request is answered by exactly one MSG_RESULT with its seq (MSG_SCAN first by any number of
- * MSG_SCAN_ROWS). A request with a wrong length or field is answered -EINVAL and changes nothing.
+ * Every request is answered by exactly one MSG_RESULT with its seq, preceded by any number of row or info
+ * messages with the same seq. Long lists are fetched in parts (msg_scan.limit and cursor), so that a slow
+ * reader at the far end never fills this socket. A request with a wrong length or field is answered -EINVAL and changes nothing.
  */
 #ifndef WEIR_API_MESSAGE_H
 #define WEIR_API_MESSAGE_H
@@ -43,7 +44,7 @@ struct msg_hello {
 	uint32_t workers;
 	uint64_t generation; /* of the snapshot in force, 0 = none */
 	uint64_t instance;   /* random number of this run of weir-dp */
-	uint32_t ports;
+	uint32_t ports;	     /* entries of port in use */
 	struct msg_port {
 		char name[SNAP_NAME_MAX]; /* "1.1" */
 		uint8_t mac[6];
@@ -51,6 +52,7 @@ struct msg_hello {
 		uint8_t reserved;
 		char driver[24];
 	} port[MSG_PORTS_MAX];
+	uint32_t reserved;
 };
 
 struct msg_result {
@@ -58,6 +60,7 @@ struct msg_result {
 	int32_t status; /* 0 or a negative errno */
 	uint32_t rows;	/* of a scan: how many matched; else 0 */
 	uint64_t generation;
+	uint64_t cursor; /* of a scan that stopped at its limit: where to go on; else 0 */
 	char reason[256];
 };
 
@@ -92,13 +95,15 @@ struct flow_filter {
 	uint16_t reserved2;
 	uint32_t virtual_id, member_id, node_id, pool_id; /* ID_NONE = any */
 	uint32_t age_min, idle_min;		 /* s */
+	uint32_t reserved3;
 };
 
 struct msg_scan {
 	struct msg_header header;
 	uint8_t action; /* enum scan_action */
 	uint8_t reserved[3];
-	uint32_t limit; /* most rows that are sent (list); 0 = none */
+	uint32_t limit; /* the scan stops after that many matches; 0 = none */
+	uint64_t cursor; /* 0 = from the start, else what the result of the last part said */
 	struct flow_filter filter;
 };
 
@@ -119,7 +124,7 @@ struct flow_row {
 	uint8_t proto, tcp_state, worker, reserved;
 	uint32_t virtual_id, member_id; /* ID_NONE where none */
 	uint32_t age, idle, timeout; /* s */
-	uint32_t reserved2;
+	uint32_t reserved2[2];
 	uint64_t packets[2], bytes[2]; /* [0] from the client, [1] from the server */
 };
 

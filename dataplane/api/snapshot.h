@@ -107,6 +107,7 @@ struct snap_self {
 	uint8_t allow; /* enum snap_allow: what may come in to the kernel */
 	uint8_t reserved;
 	uint32_t first_service, services; /* rows of SNAP_SERVICE, for SNAP_ALLOW_LIST */
+	uint32_t reserved2;
 };
 
 struct snap_service {
@@ -143,6 +144,7 @@ struct snap_live {
 
 struct snap_node {
 	uint32_t id;
+	uint32_t reserved;
 	struct ip_addr addr;
 	struct snap_live live;
 };
@@ -173,11 +175,13 @@ struct snap_member {
 
 struct snap_vaddr {
 	uint32_t id;
+	uint32_t reserved;
 	struct ip_addr addr;
 	uint8_t prefix; /* shorter than the maximum: a network; no ARP for a wildcard */
 	uint8_t arp;	/* answer ARP and NDP */
 	uint8_t icmp_echo;
 	uint8_t enabled;
+	uint32_t reserved2;
 };
 
 enum snap_virtual_type { SNAP_VIRTUAL_FASTL4, SNAP_VIRTUAL_FORWARD_IP, SNAP_VIRTUAL_REJECT };
@@ -188,6 +192,7 @@ enum snap_source_port { SNAP_PORT_PRESERVE, SNAP_PORT_PRESERVE_STRICT, SNAP_PORT
 struct snap_virtual {
 	uint32_t id;
 	uint32_t vaddr, pool, profile, snatpool; /* rows; pool and snatpool may be SNAP_NIL */
+	uint32_t reserved;
 	struct ip_addr source; /* clients that are served, with source_prefix */
 	uint8_t source_prefix;
 	uint8_t proto;	/* IP protocol number, 0 = any */
@@ -198,9 +203,10 @@ struct snap_virtual {
 	uint8_t source_port; /* enum snap_source_port */
 	uint8_t translate_address, translate_port;
 	uint8_t auto_lasthop; /* enum snap_tristate */
-	uint8_t reserved;
+	uint8_t reserved2;
 	uint32_t first_vlan, vlan_count;
 	struct snap_live live; /* avail: LIVE_NEW = enabled */
+	uint32_t reserved3;
 };
 
 struct snap_vlan_ref {
@@ -226,6 +232,7 @@ struct snap_snatpool {
 
 struct snap_snat_addr {
 	uint32_t id;
+	uint32_t reserved;
 	struct ip_addr addr;
 };
 
