@@ -4,6 +4,7 @@
  * MSG_HELLO). Sections, each 64-byte aligned at the offset in the header:
  *   worker  [workers][WORKER_COUNTERS]          counters of a worker
  *   drop    [workers][DROP_REASONS]             packets dropped, by reason
+ * (rows of these two are padded to whole cache lines, so that workers share none)
  *   shared  [slots]                             struct counter_shared, one line of atomics per object
  *   object  [slots][workers][OBJECT_COUNTERS]   counters of an object (base/ids.h: id_slot)
  * A counter is written by one worker and only grows; readers sum the workers. 64-bit, never reset: a
@@ -149,7 +150,10 @@ struct counters {
 extern const char *const worker_counter_name[WORKER_COUNTERS];
 extern const char *const drop_reason_name[DROP_REASONS];
 
-/* Makes the file (memfd, sealed against resizing) for writing. The descriptor, or -errno. */
+/*
+ * Makes the file (memfd, sealed against resizing and against further writers) for writing. Pages are
+ * allocated when first touched, so slots may be ID_SLOTS_MAX. The descriptor, or -errno.
+ */
 int counters_create(unsigned workers, unsigned slots, struct counters *out);
 
 /* Maps a file received from weir-dp, read-only, and checks it. 0 or -errno. */
@@ -157,14 +161,17 @@ int counters_map(int fd, struct counters *out);
 
 void counters_unmap(struct counters *c);
 
+/* Words that a row of n counters takes. */
+#define COUNTERS_STRIDE(n) (((size_t)(n) + 7) / 8 * 8)
+
 static inline uint64_t *counters_worker(const struct counters *c, unsigned worker)
 {
-	return c->worker + (size_t)worker * WORKER_COUNTERS;
+	return c->worker + (size_t)worker * COUNTERS_STRIDE(WORKER_COUNTERS);
 }
 
 static inline uint64_t *counters_drop(const struct counters *c, unsigned worker)
 {
-	return c->drop + (size_t)worker * DROP_REASONS;
+	return c->drop + (size_t)worker * COUNTERS_STRIDE(DROP_REASONS);
 }
 
 static inline uint64_t *counters_object(const struct counters *c, unsigned slot, unsigned worker)
@@ -172,7 +179,9 @@ static inline uint64_t *counters_object(const struct counters *c, unsigned slot,
 	return c->object + ((size_t)slot * c->header->workers + worker) * OBJECT_COUNTERS;
 }
 
-/* Sum over all workers. */
+/* Sums over all workers; 0 for a slot outside the file. */
 uint64_t counters_object_sum(const struct counters *c, unsigned slot, enum object_counter which);
+uint64_t counters_worker_sum(const struct counters *c, enum worker_counter which);
+uint64_t counters_drop_sum(const struct counters *c, enum drop_reason which);
 
 #endif
