@@ -4,9 +4,11 @@
  *
  * weir-cp writes it into a sealed memory file, weir-dp maps and checks it once (snapshot_check) and
  * builds its derived tables from it. All integers are in host order unless a field says otherwise, all
- * reserved bytes are zero. A header is followed by tables; each table is an array of fixed-size rows,
- * 64-byte aligned. Rows refer to rows of other tables by index (SNAP_NIL = none), to objects of the
- * model by id (base/ids.h).
+ * reserved bytes are zero. A header is followed by all tables in the order of enum snap_kind; each table
+ * is an array of fixed-size rows, 64-byte aligned, with nothing but zero bytes between tables. Rows refer
+ * to rows of other tables by index (SNAP_NIL = none), to objects of the model by id (base/ids.h). Where
+ * rows own a range of another table, these ranges follow each other without gap in the owners' order and
+ * cover that table.
  */
 #ifndef WEIR_API_SNAPSHOT_H
 #define WEIR_API_SNAPSHOT_H
@@ -245,6 +247,10 @@ struct snap_snat_addr {
 extern const uint32_t snap_row_size[SNAP_KINDS];
 
 uint64_t snapshot_checksum(const void *bytes, size_t length);
+
+/* For writers: fills h, except generation and checksum, for a buffer with so many rows of each kind.
+ * Returns the buffer's length in bytes; the caller takes care that it is SNAP_LENGTH_MAX at most. */
+uint64_t snapshot_layout(struct snap_header *h, const uint32_t count[SNAP_KINDS]);
 
 /*
  * Checks a whole buffer of length bytes: sizes, alignment, overlap, ranges of every field, references,
