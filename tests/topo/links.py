@@ -25,8 +25,10 @@ class Link:
         self.report_path = pathlib.Path(directory) / f"link-{ns.name}.json"
         self.log = self.report_path.with_suffix(".log")
         argv = [program("link"), "--seed", seed, "--report", self.report_path]
+        for interface in sorted({name for a, b, _ in joins for name in (a, b)}):
+            ns.hide_from_kernel(interface)
         for a, b, options in joins:
-            words = [f"{key.replace('_', '.')}={value}" for key, value in options.items()]
+            words = [f"{key.replace('_', '.', 1)}={value}" for key, value in options.items()]
             argv += ["--join", ",".join([a, b, *words])]
         with open(self.log, "wb") as log:
             self.process = ns.popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)

@@ -135,18 +135,18 @@ class Namespace:
         still receives everything.
         """
         self.sysctl(f"net.ipv6.conf.{interface}.disable_ipv6", 1)
-        self.ip("link", "set", interface, "arp", "off")
+        self.ip("link", "set", "dev", interface, "arp", "off")
         rules = (f"add table netdev weir; add chain netdev weir {interface} "
                  f"{{ type filter hook ingress device {interface} priority 0; policy drop; }}")
         self.run(["nft", rules])
 
     def bridge(self, name="br0", interfaces=()):
         """A learning switch without spanning tree over interfaces of this namespace."""
-        self.ip("link", "add", name, "type", "bridge", "stp_state", 0, "mcast_snooping", 0)
+        self.ip("link", "add", "name", name, "type", "bridge", "stp_state", 0, "mcast_snooping", 0)
         self.sysctl(f"net.ipv6.conf.{name}.disable_ipv6", 1)
         for interface in interfaces:
-            self.ip("link", "set", interface, "master", name)
-        self.ip("link", "set", name, "up")
+            self.ip("link", "set", "dev", interface, "master", name)
+        self.ip("link", "set", "dev", name, "up")
 
     def pids(self):
         return [int(word) for word in _ip("netns", "pids", self.name).split()]
@@ -217,13 +217,13 @@ class Topology:
 
     def veth(self, ns_a, if_a, ns_b, if_b, mtu=1500, mac_a=None, mac_b=None):
         """A cable: interface if_a in ns_a and if_b in ns_b, both up and with offloads off."""
-        _ip("link", "add", if_a, "netns", ns_a.name, "mtu", str(mtu), "type", "veth",
+        _ip("link", "add", "name", if_a, "netns", ns_a.name, "mtu", str(mtu), "type", "veth",
             "peer", "name", if_b, "netns", ns_b.name, "mtu", str(mtu))
         for ns, interface, mac in ((ns_a, if_a, mac_a), (ns_b, if_b, mac_b)):
             if mac:
-                ns.ip("link", "set", interface, "address", mac)
+                ns.ip("link", "set", "dev", interface, "address", mac)
             ns.offload_off(interface)
-            ns.ip("link", "set", interface, "up")
+            ns.ip("link", "set", "dev", interface, "up")
 
     def add(self, thing):
         """Registers something with stop(); it is stopped before the namespaces go, last added first."""

@@ -44,6 +44,7 @@ class Picture:
 
     def _cable(self, outside, inside, mtu):
         topo = self.topo
+        self.lan.sysctl("net.ipv6.conf.default.disable_ipv6", 1)  # the switch itself is silent
         for server in self.servers:
             topo.veth(server, "eth0", self.lan, server.name.rsplit("-", 1)[1], mtu)
         uplink = [server.name.rsplit("-", 1)[1] for server in self.servers] + ["uplink"]
