@@ -21,12 +21,13 @@ enum wire_flag {
 	WIRE_DONT_FRAGMENT = 8,	 /* IPv4 DF set; always for IPv6 */
 	WIRE_ICMP_ERROR = 16,	 /* ICMP or ICMPv6 error that quotes a packet */
 	WIRE_IP_OPTIONS = 32,	 /* IPv4 options or IPv6 extension headers present */
+	WIRE_SOURCE_ROUTE = 64,	 /* IPv4 source route option, IPv6 routing header with segments left */
 };
 
 /* 32 bytes; lives in the mbuf's private area and travels with it. */
 struct wire_info {
 	uint16_t ethertype; /* host order, behind the tag */
-	uint16_t tag;	    /* 802.1Q VLAN id, or WIRE_NO_TAG */
+	uint16_t tag;	    /* 802.1Q VLAN id, or WIRE_NO_TAG (also for a priority tag, id 0) */
 	uint8_t ip_version; /* 4, 6, or 0 = not IP */
 	uint8_t proto;	    /* upper-layer protocol */
 	uint8_t flags;	    /* enum wire_flag */
@@ -66,5 +67,14 @@ enum wire_verdict wire_parse(const uint8_t *frame, uint32_t len, struct wire_inf
  * packet.
  */
 enum wire_verdict wire_parse_quoted(const uint8_t *packet, uint32_t len, struct wire_info *out);
+
+/* Addresses of a parsed IP packet; offsets of w count from base. */
+struct ip_addr wire_src(const uint8_t *base, const struct wire_info *w);
+struct ip_addr wire_dst(const uint8_t *base, const struct wire_info *w);
+
+static inline uint16_t wire_get16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
 
 #endif
