@@ -13,6 +13,7 @@
 Leaving the `with` stops all that was added, last first, then removes the namespaces. A daemon that does
 not end cleanly raises DaemonFault. `standard()` in picture.py builds the picture that most tests use.
 """
+from .clients import http_burst, http_get, ping, udp_ask, wrk_end, wrk_start
 from .links import Link
 from .netns import Namespace, Topology, clean_leftovers
 from .picture import Picture, standard
@@ -22,5 +23,5 @@ from .weir import DaemonFault, Weir, build_dir
 from .weirconf import config
 
 __all__ = ["DaemonFault", "DeadlineError", "Link", "Namespace", "Nginx", "Picture", "TcpServer",
-           "Topology", "UdpEcho", "Weir", "build_dir", "clean_leftovers", "config", "standard",
-           "wait_until"]
+           "Topology", "UdpEcho", "Weir", "build_dir", "clean_leftovers", "config", "http_burst",
+           "http_get", "ping", "standard", "udp_ask", "wait_until", "wrk_end", "wrk_start"]

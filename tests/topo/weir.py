@@ -16,6 +16,9 @@ SANITIZER = re.compile(r"AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitiz
                        r"ThreadSanitizer")
 
 
+STOP_SECONDS = 20  # for a daemon's clean end after SIGTERM
+
+
 class DaemonFault(AssertionError):
     """A daemon ended when it should not, badly, or with a sanitizer's report."""
 
@@ -79,11 +82,11 @@ class Daemon:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(20)
+                self.process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-                faults.append("did not end within 20 s after SIGTERM")
+                faults.append(f"did not end within {STOP_SECONDS} s after SIGTERM")
         elif self.process.returncode == 0:
             faults.append("had ended before it was told to")
         if self.process.returncode:

@@ -14,6 +14,18 @@ def block(head, lines):
     return f"{head} {{\n{body}}}\n"
 
 
+def fields_of(fields):
+    """{"idle_timeout": 3, "disabled": True} as lines; True is a bare word, None is left out."""
+    lines = []
+    for key, value in fields.items():
+        word = key.replace("_", "-")
+        if value is True:
+            lines.append(word)
+        elif value is not None:
+            lines.append(f"{word} {value}")
+    return lines
+
+
 def vlan(name, interface, tag=None, number=None, mtu=None):
     """A VLAN on one interface, untagged unless tag is given (its 802.1Q number)."""
     kind = "tagged" if tag else "untagged"
@@ -42,16 +54,23 @@ def pool(name, members, mode="round-robin", **fields):
     """members: {("10.0.2.1", 80): {"ratio": 4}} or a list of (address, port)."""
     if not isinstance(members, dict):
         members = {member: {} for member in members}
-    rows = [block(join(*member), [f"address {member[0]}",
-                                  *(f"{key.replace('_', '-')} {value}" for key, value in extra.items())])
+    rows = [block(join(*member), [f"address {member[0]}", *fields_of(extra)])
             for member, extra in members.items()]
     return block(f"ltm pool {name}", [f"load-balancing-mode {mode}", block("members", rows),
-                                      *(f"{key.replace('_', '-')} {value}" for key, value in fields.items())])
+                                      *fields_of(fields)])
 
 
 def node(name, address, **fields):
-    return block(f"ltm node {name}", [f"address {address}",
-                                      *(f"{key.replace('_', '-')} {value}" for key, value in fields.items())])
+    return block(f"ltm node {name}", [f"address {address}", *fields_of(fields)])
+
+
+def virtual_address(address, **fields):
+    return block(f"ltm virtual-address {address}", [f"address {address}", *fields_of(fields)])
+
+
+def db(name, value):
+    """A system variable: arp.timeout, tm.rejectunmatched, ..."""
+    return block(f"sys db {name}", [f"value {value}"])
 
 
 def snatpool(name, addresses):
@@ -61,9 +80,7 @@ def snatpool(name, addresses):
 def profile(kind, name, **fields):
     """kind: "fastl4" or "udp"."""
     parent = {"fastl4": "fastL4", "udp": "udp"}[kind]
-    return block(f"ltm profile {kind} {name}",
-                 [f"defaults-from {parent}",
-                  *(f"{key.replace('_', '-')} {value}" for key, value in fields.items())])
+    return block(f"ltm profile {kind} {name}", [f"defaults-from {parent}", *fields_of(fields)])
 
 
 def virtual(name, address, port, pool_name, proto="tcp", snat="automap", profiles=None, **fields):
@@ -77,7 +94,7 @@ def virtual(name, address, port, pool_name, proto="tcp", snat="automap", profile
         lines.append(block("source-address-translation", [f"type {snat}"]))
     else:
         lines.append(block("source-address-translation", ["type snat", f"pool {snat}"]))
-    lines += [f"{key.replace('_', '-')} {value}" for key, value in fields.items()]
+    lines += fields_of(fields)
     return block(f"ltm virtual {name}", lines)
 
 
