@@ -5,6 +5,13 @@
 
 #include "core/worker.h"
 
+#define HANDOVER_RING 2048u /* packets that wait between two workers */
+
+/* Makes the rings between all workers and fills w->handover of each. 0 or -errno. */
+int handover_init(struct worker *const *workers, unsigned count, unsigned ring_size);
+/* Frees what waits, and the rings. */
+void handover_fini(struct worker *const *workers, unsigned count);
+
 /* Queues m for worker `to`, which goes on at `stage`. Sent in bursts at the end of the turn; a full ring
  * drops, counted. to must not be w itself. */
 void handover_send(struct worker *w, unsigned to, struct rte_mbuf *m, enum pkt_stage stage);

@@ -26,12 +26,18 @@ struct net_worker;
 struct flow_worker;
 struct l4_worker;
 
+struct view_holder;
+struct handover;
+struct event_ring;
+
 struct worker {
 	unsigned index, count; /* of count workers; fixed at start */
 	unsigned lcore;
 	enum worker_idle idle;
 	uint32_t now;	 /* ticks since start, never 0; the worker sets it once a turn */
 	uint64_t now_ns; /* CLOCK_MONOTONIC at the same moment */
+	uint64_t start_ns; /* CLOCK_MONOTONIC of tick 1, the same for all workers */
+	struct view_holder *holder;
 	const struct view *view; /* of this turn; NULL before the first snapshot */
 	uint64_t *stat, *drop;	 /* own rows of the counter file */
 	struct counters *counters;
@@ -50,6 +56,9 @@ struct worker_ops {
 	unsigned (*poll)(struct worker *w); /* packets handled */
 	void (*house)(struct worker *w);    /* bounded slice of upkeep */
 };
+
+/* Sets now and now_ns. */
+void worker_clock(struct worker *w, uint64_t now_ns);
 
 /* Runs the loop until *stop; called on the worker's own thread. */
 void worker_run(struct worker *w, const struct worker_ops *ops, const bool *stop);
