@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads schema/*.json and writes the model's C (structs, tables, libconfuse grammar) or its reference.
+
+usage: generate.py c SCHEMA_DIR OUT_DIR | generate.py docs SCHEMA_DIR OUT_DIR
+       generate.py check SCHEMA_DIR DOCS_DIR   (fails if the pages in DOCS_DIR are not up to date)
+"""
+import json
+import os
+import re
+import sys
+
+import emit_c
+import emit_docs
+
+TYPES = {"int", "enum", "flag", "string", "ip", "prefix", "mask", "ref", "refs", "services", "endpoint",
+         "holds"}
+CLASSES = {"config", "live", "secret", "read-only"}
+EFFECTS = {"none", "snapshot", "live"}
+ROLES = {"guest", "operator", "manager", "resource-admin", "admin"}
+# What is named stands in weir.conf before what names it.
+ORDER = ["auth partition", "sys folder", "cm device", "cm traffic-group", "sys db", "net route-domain",
+         "net interface", "net vlan", "net self", "net route", "ltm node", "ltm pool", "ltm profile fastl4",
+         "ltm profile udp", "ltm snat-translation", "ltm snatpool", "ltm virtual-address", "ltm virtual"]
+KIND_KEYS = {"kind", "c", "title", "rest", "name", "who", "fixed", "sentence", "fields", "child", "owner",
+             "block", "alias", "variables"}
+FIELD_KEYS = {"name", "c", "group", "type", "rest", "opposite", "unit", "default", "min", "max", "values",
+              "supported", "words", "refs", "class", "effect", "who", "hold", "required", "create-only",
+              "accept", "derived", "hidden", "key", "host", "rest-type", "rest-reference", "read-only",
+              "sentence"}
+
+
+def camel(name):
+    """load-balancing-mode -> loadBalancingMode"""
+    return re.sub(r"-(.)", lambda m: m.group(1).upper(), name)
+
+
+def fail(kind, field, reason):
+    sys.exit(f"schema: {kind}: {field + ': ' if field else ''}{reason}")
+
+
+def complete_field(kind, f):
+    """Fills what a field leaves out, and refuses what it says wrong."""
+    where = (kind["kind"], f.get("name", "?"))
+    unknown = set(f) - FIELD_KEYS
+    if unknown:
+        fail(*where, f"unknown keys {sorted(unknown)}")
+    for key in ("name", "type", "sentence"):
+        if key not in f:
+            fail(*where, f"no {key}")
+    if f["type"] not in TYPES:
+        fail(*where, f"unknown type {f['type']}")
+    group = f.get("group")
+    f.setdefault("c", f["name"].replace("-", "_"))
+    f.setdefault("rest", camel(f["name"]))
+    f["rest_group"] = camel(group) if group else None
+    f.setdefault("class", "config")
+    if f.get("read-only"):
+        f["class"] = "read-only"
+    f.setdefault("effect", "snapshot")
+    f.setdefault("who", kind["who"])
+    if f["class"] not in CLASSES or f["effect"] not in EFFECTS or f["who"] not in ROLES:
+        fail(*where, "unknown class, effect or role")
+    if f["type"] == "int":
+        if not 0 <= f["min"] <= f["max"] <= 0xffffffff:
+            fail(*where, "range")
+        words = f.setdefault("words", {})
+        top = max([f["max"], *words.values()])
+        f["bits"] = 8 if top < 256 else 16 if top < 65536 else 32
+        f.setdefault("default", 0)
+        value = words.get(f["default"], f["default"])
+        if not isinstance(value, int) or not (f["min"] <= value <= f["max"] or value in words.values()):
+            fail(*where, "default out of range")
+        f["default_value"] = value
+    elif f["type"] == "enum":
+        f.setdefault("supported", f["values"])
+        if f["default"] not in f["supported"] or not set(f["supported"]) <= set(f["values"]):
+            fail(*where, "default or supported values are not among the values")
+    elif f["type"] == "flag":
+        f.setdefault("default", False)
+    elif f["type"] in ("ref", "refs", "endpoint") and not f.get("refs"):
+        fail(*where, "no refs")
+    if f["type"] == "refs" and f["max"] > 64:
+        fail(*where, "more entries than MODEL_LIST_MAX")
+
+
+def load(folder):
+    kinds = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".json"):
+            with open(os.path.join(folder, name), encoding="utf-8") as f:
+                kinds.append(json.load(f))
+    names = {k["kind"] for k in kinds}
+    for k in kinds:
+        unknown = set(k) - KIND_KEYS
+        if unknown:
+            fail(k["kind"], "", f"unknown keys {sorted(unknown)}")
+        k.setdefault("name", "path")
+        seen = set()
+        for f in k["fields"]:
+            complete_field(k, f)
+            if (f.get("group"), f["name"]) in seen:
+                fail(k["kind"], f["name"], "twice")
+            seen.add((f.get("group"), f["name"]))
+            for ref in f.get("refs", []):
+                if ref not in names:
+                    fail(k["kind"], f["name"], f"refers to unknown kind {ref}")
+        for other in (k.get("owner"), k.get("child")):
+            if other and other not in names:
+                fail(k["kind"], "", f"unknown kind {other}")
+        if not k.get("owner") and k["kind"] not in ORDER:
+            fail(k["kind"], "", "has no place in ORDER")
+    # Owners keep their place, children stand behind them.
+    place = {name: i for i, name in enumerate(ORDER)}
+    kinds.sort(key=lambda k: (place[k.get("owner") or k["kind"]], bool(k.get("owner"))))
+    return kinds
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def main():
+    action, schema, out = sys.argv[1:4]
+    kinds = load(schema)
+    if action == "c":
+        write(os.path.join(out, "model_kinds.h"), emit_c.header(kinds))
+        write(os.path.join(out, "model_kinds.c"), emit_c.tables(kinds))
+        write(os.path.join(out, "model_grammar.c"), emit_c.grammar(kinds))
+        return 0
+    pages = emit_docs.pages(kinds)
+    if action == "docs":
+        os.makedirs(out, exist_ok=True)
+        for name, text in pages.items():
+            write(os.path.join(out, name), text)
+        return 0
+    stale = []
+    for name, text in pages.items():
+        path = os.path.join(out, name)
+        if not os.path.exists(path) or open(path, encoding="utf-8").read() != text:
+            stale.append(name)
+    stale += sorted(set(os.listdir(out) if os.path.isdir(out) else []) - set(pages))
+    if stale:
+        print(f"not up to date in {out}: {', '.join(stale)}; run: ninja -C build reference-docs")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

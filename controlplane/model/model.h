@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The model: every object Weir is configured with, as LTM names them, and the only way to change them.
+ *
+ * An object has a kind (enum model_kind, from schema/), a full path ("/Common/web", a member's is its
+ * name "/Common/10.0.0.1:80" within its pool), and a 32-bit id (base/ids.h). Its data is a generated,
+ * pointer-free struct (model_kinds.h): conf, what commits change, and for some kinds live, what changes in
+ * milliseconds without one. References are ids; text is a handle (model_string).
+ *
+ * Changes happen between model_begin and model_commit or model_abort: create, modify, delete, then the
+ * whole is validated and taken, or leaves no trace. A reference may be named before its object exists;
+ * all must exist when validated. One model has one transaction at a time; a model and the parser of
+ * weir.conf (libconfuse keeps globals) belong to one thread.
+ *
+ * Functions that can fail take a struct model_error, fill it with the first error and return its code.
+ * After a failed change the transaction can only be aborted.
+ */
+#ifndef WEIR_MODEL_MODEL_H
+#define WEIR_MODEL_MODEL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/ids.h"
+#include "base/ipaddr.h"
+#include "model/holds.h"
+#include "model/model_types.h"
+
+struct model;
+
+struct object {
+	uint32_t id;
+	uint32_t owner;	     /* pool of a member, VLAN of an interface; else ID_NONE */
+	uint64_t generation; /* of this object: 1 when created, +1 with each commit that changes it */
+	uint8_t kind;	     /* enum model_kind */
+	bool builtin;	     /* came with Weir: cannot be deleted, not written unless changed */
+	uint32_t users;	     /* references to it */
+	const char *path;
+	const void *data; /* struct of its kind: model_pool(o) etc. of model_kinds.h */
+};
+
+/* Generated from schema/: enum model_kind; struct pool {conf}, struct node {conf, live}, ...; model_pool(). */
+#include "model/model_kinds.h"
+
+/* ---- errors ---- */
+
+enum { MODEL_NAME_MAX = 256, MODEL_REASON_MAX = 512 };
+
+/*
+ * code: -EINVAL bad value or name, -ENOENT no such object, -EEXIST it exists already, -EBUSY still in use,
+ * -EPERM not allowed to this actor, -EOPNOTSUPP known to LTM but not supported yet, -E2BIG too many
+ * objects, -ENOMEM. file is empty and line 0 unless the text came from a file.
+ */
+struct model_error {
+	int code;
+	int line;
+	char file[MODEL_NAME_MAX];
+	char kind[64];		     /* LTM's words: "ltm pool" */
+	char object[MODEL_NAME_MAX]; /* path; a member's with its pool: "/Common/web /Common/10.0.0.1:80" */
+	char field[64];		     /* LTM's word, or empty */
+	char reason[MODEL_REASON_MAX];
+};
+
+/* "weir.conf:12: ltm pool /Common/web: load-balancing-mode: reason" into buf; returns buf. */
+const char *model_error_text(const struct model_error *err, char *buf, size_t size);
+
+/* ---- what the schema says ---- */
+
+enum field_class { FIELD_CONFIG, FIELD_LIVE, FIELD_SECRET, FIELD_READ_ONLY };
+
+/* How a change of a field reaches the dataplane. */
+enum field_effect {
+	EFFECT_NONE = 0,     /* not at all: a description */
+	EFFECT_SNAPSHOT = 1, /* by a new snapshot */
+	EFFECT_LIVE = 2,     /* by a live message */
+};
+
+/* Who may change it; each role includes those before it. */
+enum model_role {
+	ROLE_GUEST,
+	ROLE_OPERATOR, /* enable and disable servers */
+	ROLE_MANAGER,  /* objects of the traffic: nodes, pools, virtual servers */
+	ROLE_RESOURCE_ADMIN, /* also the network */
+	ROLE_ADMIN,
+};
+
+enum field_type {
+	TYPE_INT,	/* uint8_t, uint16_t or uint32_t by size; words name special values ("indefinite") */
+	TYPE_ENUM,	/* uint8_t, index into words */
+	TYPE_FLAG,	/* uint8_t 0 or 1: the bare word, or its opposite ("enabled", "disabled") */
+	TYPE_STRING,	/* uint32_t, model_string() */
+	TYPE_IP,	/* struct ip_addr; "any6" and "any" as LTM */
+	TYPE_PREFIX,	/* struct model_prefix: "10.0.0.0/8", "default", "default-inet6" */
+	TYPE_MASK,	/* uint8_t prefix length, MODEL_MASK_HOST = as long as the address */
+	TYPE_REF,	/* uint32_t id, ID_NONE = none */
+	TYPE_REFS,	/* struct model_list of ids */
+	TYPE_SERVICES,	/* struct model_list of model_service() words, with "all", "none" and "default" */
+	TYPE_ENDPOINT,	/* struct model_endpoint: address:port, IPv6 address.port */
+	TYPE_HOLDS,	/* struct holds */
+};
+
+struct field_word {
+	const char *text;
+	uint32_t value;
+	bool supported;
+};
+
+struct field {
+	const char *name;      /* LTM's word: "load-balancing-mode" */
+	const char *opposite;  /* of a flag, or NULL */
+	const char *group;     /* block it stands in ("source-address-translation"), or NULL */
+	const char *rest;      /* iControl REST: "loadBalancingMode" */
+	const char *rest_opposite, *rest_group;
+	const char *unit;      /* "s", "bytes", ... or NULL */
+	const char *sentence;
+	const char *default_text;
+	enum field_type type;
+	enum field_class class;
+	enum field_effect effect;
+	enum model_role who;
+	uint16_t offset, size; /* within the kind's struct */
+	uint32_t min, max;     /* TYPE_INT; TYPE_STRING: max = bytes; lists: max = entries */
+	const struct field_word *words; /* TYPE_ENUM, and special values of TYPE_INT; ends with text NULL */
+	uint32_t refs;	       /* bit (1u << kind) for each kind it may name */
+	uint8_t hold;	       /* HOLD_SESSION, HOLD_STATE: the enum is read from and written to the holds */
+	bool required;
+	bool rest_string;      /* a number that REST gives as text */
+	bool default_only;     /* other values than the default are "not supported yet" */
+	bool create_only;      /* cannot change later */
+	bool derived;	       /* follows from the object's name or other fields */
+	bool hidden;	       /* not shown as a field: the name says it */
+	bool key;	       /* no two objects of the kind have the same */
+	bool host;	       /* a prefix that keeps its host part: the address of a self IP */
+	bool rest_reference;   /* REST adds "<rest>Reference": {"link"} */
+};
+
+enum name_form {
+	NAME_PATH,	/* /Common/web */
+	NAME_PLAIN,	/* tm.rejectunmatched */
+	NAME_FOLDER,	/* /Common */
+	NAME_MEMBER,	/* /Common/10.0.0.1:80, /Common/2001:db8::1.80 */
+	NAME_INTERFACE, /* 1.1, mgmt */
+	NAME_PROFILE,	/* path of a profile of any kind */
+};
+
+struct kind {
+	const char *words;   /* "ltm pool", "ltm profile fastl4"; of a child kind the block: "members" */
+	const char *full;    /* the same, but "ltm pool members" */
+	const char *section; /* its name in the libconfuse grammar: "ltm-pool", "members" */
+	const char *title;   /* in messages: "Pool" */
+	const char *rest;    /* "ltm/pool"; of a child kind the last part: "members" */
+	const char *rest_kind; /* "tm:ltm:pool:poolstate" */
+	const char *sentence;
+	const struct field *fields;
+	uint16_t field_count;
+	uint16_t size;	     /* of the struct */
+	const void *defaults;
+	enum model_role who; /* may create and delete */
+	int16_t owner, child; /* kinds, or -1 */
+	bool fixed;	     /* only the built-in objects: no create, no delete */
+	bool in_partition;   /* paths start with a partition */
+	uint8_t name_form;   /* enum name_form */
+	uint16_t holds;	     /* offset of the holds in the struct, or 0 */
+	uint16_t order;	     /* rank in weir.conf: what is named stands before what names it */
+};
+
+extern const struct kind model_kinds[MODEL_KINDS];
+
+/* What "sys db" knows. low and high: the two words of a switch, else NULL and a number from min to max. */
+struct db_variable {
+	const char *name, *default_text, *low, *high;
+	uint32_t min, max;
+	const char *sentence;
+};
+
+extern const struct db_variable model_db_variables[]; /* ends with name NULL */
+
+/*
+ * Kind of LTM's words at the start of words[0..count) ("ltm", "profile", "fastl4"); *used tells how many
+ * were taken. A kind, or -1. model_kind_rest does it for "ltm/profile/fastl4" ("fast-l4" is accepted).
+ */
+int model_kind_find(const char *const *words, unsigned count, unsigned *used);
+int model_kind_rest(const char *path);
+
+/* Field by LTM's word (also a flag's opposite) or REST name, group NULL for none. NULL if unknown. */
+const struct field *model_field_find(enum model_kind kind, const char *group, const char *name);
+const struct field *model_field_rest(enum model_kind kind, const char *group, const char *name);
+
+/* ---- values that need more than a number ---- */
+
+struct model_service {
+	uint8_t proto; /* IP protocol number */
+	uint16_t port; /* host order, 0 = every port */
+};
+
+static inline struct model_service model_service(uint32_t entry)
+{
+	return (struct model_service){.proto = (uint8_t)(entry >> 16), .port = (uint16_t)entry};
+}
+
+/* ---- objects ---- */
+
+/* A model with the built-in objects. NULL: no memory. */
+struct model *model_new(void);
+void model_free(struct model *m);
+
+const struct object *model_get(const struct model *m, uint32_t id);
+
+/* owner: ID_NONE, or the id of the pool or VLAN. Names without a partition mean /Common. */
+const struct object *model_find(const struct model *m, enum model_kind kind, uint32_t owner,
+				const char *name);
+
+/*
+ * In order of path: i-th object of a kind, or of an owner's children; NULL behind the last. Any change
+ * of the model may move the order.
+ */
+const struct object *model_at(const struct model *m, enum model_kind kind, unsigned i);
+const struct object *model_child_at(const struct model *m, const struct object *owner, unsigned i);
+unsigned model_count(const struct model *m, enum model_kind kind); /* of child kinds: over all owners */
+unsigned model_child_count(const struct model *m, const struct object *owner);
+
+/* Text behind a handle of a TYPE_STRING field; "" for 0. */
+const char *model_string(const struct model *m, uint32_t handle);
+
+/* First object that names id (its path helps in "still in use by"), or NULL. */
+const struct object *model_user_of(const struct model *m, uint32_t id);
+
+/* Value of a "sys db" variable ("tm.rejectunmatched"): booleans 0 or 1. */
+uint32_t model_db_value(const struct model *m, const char *name);
+
+/* Generation of the configuration: +1 with every commit that changes a config field; starts with 1. */
+uint64_t model_generation(const struct model *m);
+
+/* ---- transactions ---- */
+
+struct model_actor {
+	enum hold_class class; /* whose holds session and state set */
+	enum model_role role;
+	const char *reason;    /* of holds; may be NULL */
+};
+
+int model_begin(struct model *m, const struct model_actor *actor);
+
+enum change_what { CHANGE_CREATED, CHANGE_MODIFIED, CHANGE_DELETED };
+
+struct model_change {
+	uint32_t id; /* of a deleted object: no longer found by model_get */
+	uint8_t what;
+	uint8_t kind;
+	uint8_t effect; /* EFFECT_* of all changed fields */
+	bool config;	/* a config field changed, or created or deleted */
+	char *path;	/* and owner's path, separated by a blank, for the journal */
+};
+
+/*
+ * effect tells the committer what to send: EFFECT_SNAPSHOT a new snapshot, EFFECT_LIVE live messages for
+ * the rows that have it. config false: only live state changed, the generation stays.
+ */
+struct model_changes {
+	struct model_change *row;
+	unsigned count;
+	uint8_t effect;
+	bool config;
+	uint64_t generation; /* of the configuration afterwards */
+	char note[256];	     /* what else happened: "cleared a hold of agent", or "" */
+};
+
+/* Checks all that was changed, as a whole; model_commit does it too. */
+int model_validate(struct model *m, struct model_error *err);
+
+/* On failure the transaction is still open: abort it. out may be NULL; free with model_changes_fini. */
+int model_commit(struct model *m, struct model_changes *out, struct model_error *err);
+void model_abort(struct model *m);
+void model_changes_fini(struct model_changes *changes);
+
+/*
+ * Creates an object with its defaults. What LTM creates beside it (a member's node, a virtual server's
+ * address, a SNAT pool's translations, the default profile) is created when validated.
+ */
+int model_create(struct model *m, enum model_kind kind, uint32_t owner, const char *name, uint32_t *id,
+		 struct model_error *err);
+int model_delete(struct model *m, uint32_t id, struct model_error *err); /* children go too */
+
+/* Sets one field from LTM's text. name: a field, a flag ("disabled", value NULL or ""). */
+int model_set_text(struct model *m, uint32_t id, const char *group, const char *name, const char *value,
+		   struct model_error *err);
+/* One field, typed: integers, ids; for the paths that are hot (ratio pushes). */
+int model_set_int(struct model *m, uint32_t id, const char *name, uint32_t value, struct model_error *err);
+int model_set_default(struct model *m, uint32_t id, struct model_error *err); /* all fields */
+
+/*
+ * Sets fields from an iControl REST body; unknown names are refused, read-only ones and nulls ignored.
+ * "members" (an array of names or objects) replaces the children. replace: fields that are not given get
+ * their default (PUT).
+ */
+int model_set_json(struct model *m, uint32_t id, const json_t *body, bool replace,
+		   struct model_error *err);
+/* Creates from a body with name (+partition, subPath) or a full path as name. */
+int model_create_json(struct model *m, enum model_kind kind, uint32_t owner, const json_t *body,
+		      uint32_t *id, struct model_error *err);
+
+/*
+ * tmsh: the words behind create, modify or delete, as one text: "ltm pool web members modify {
+ * 10.0.0.1:80 { ratio 3 } }". Blocks take add, modify, delete, replace-all-with, none; "all" and several
+ * names are taken where tmsh takes them.
+ */
+enum model_verb { VERB_CREATE, VERB_MODIFY, VERB_DELETE };
+int model_edit(struct model *m, enum model_verb verb, const char *text, struct model_error *err);
+
+/* ---- holds: why a server takes no (new) connections ---- */
+
+/*
+ * Sets the bits (HOLD_SESSION = user-disabled, HOLD_STATE = user-down) of one class on a node or member.
+ * Clearing as HOLD_OPERATOR clears every class; the note of the commit says which.
+ */
+int model_hold(struct model *m, uint32_t id, enum hold_class class, unsigned bits, const char *reason,
+	       struct model_error *err);
+
+/* Bits of all classes together: LTM's session and state. */
+unsigned holds_bits(const struct holds *h);
+
+extern const char *const hold_class_name[HOLD_CLASSES];
+
+/* ---- weir.conf and the running store ---- */
+
+/* A growing text; text_fini frees. data ends with a NUL that len does not count; NULL while empty. */
+struct text {
+	char *data;
+	size_t len, cap;
+	bool failed; /* out of memory: data is incomplete */
+};
+
+void text_add(struct text *t, const char *data, size_t len);
+void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_fini(struct text *t);
+
+enum load_flags {
+	LOAD_MERGE = 1, /* keep what the text does not name; else it is the whole configuration */
+	LOAD_STORE = 2, /* the text is our own running store: ids, generations, all holds, "delete" lines */
+};
+
+/*
+ * Parses text (len bytes, file is its name in errors) into the open transaction. Objects that keep their
+ * path keep their id.
+ */
+int model_load(struct model *m, const char *text, size_t len, const char *file, unsigned flags,
+	       struct model_error *err);
+
+enum print_flags {
+	PRINT_ALL = 1,	/* also fields that have their default */
+	PRINT_STORE = 2, /* as LOAD_STORE reads it */
+	PRINT_HOLDS = 4, /* holds one by one */
+};
+
+/* The whole configuration as weir.conf, in the order of references, then of paths. */
+void model_print(const struct model *m, unsigned flags, struct text *out);
+/* One object as "list" shows it: "ltm pool /Common/web { ... }". */
+void model_print_object(const struct model *m, const struct object *o, unsigned flags, struct text *out);
+/* The changes of a commit in the store's form, to append to a journal: load with LOAD_STORE|LOAD_MERGE. */
+void model_print_changes(const struct model *m, const struct model_changes *changes, struct text *out);
+
+/* iControl REST form. expand: children as "items" in their reference. NULL: no memory. */
+json_t *model_json(const struct model *m, const struct object *o, bool expand);
+
+/* Quotes a word for weir.conf if it needs quotes. */
+void text_add_word(struct text *t, const char *word);
+/* One field's value in LTM's text form ("3", "user-disabled", "/Common/web"). */
+void model_field_text(const struct model *m, const struct object *o, const struct field *f,
+		      struct text *out);
+
+/*
+ * For fuzzers: parses, and if that succeeds prints, parses again and compares. Aborts the process if the
+ * two models differ.
+ */
+void model_fuzz_conf(const char *text, size_t len);
+
+#endif
