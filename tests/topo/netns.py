@@ -153,10 +153,11 @@ class Namespace:
 
     def destroy(self):
         """Ends what still runs inside and removes the namespace."""
-        _destroy(self.name)
+        remove_namespace(self.name)
 
 
-def _destroy(name):
+def remove_namespace(name):
+    """Ends what runs inside the namespace and deletes it; nothing if there is none."""
     if name not in _namespaces():
         return
     for number in (signal.SIGTERM, signal.SIGKILL):
@@ -278,7 +279,7 @@ def clean_leftovers():
             prefix = path.name[:-len(".lock")]
             for name in _namespaces():
                 if name.startswith(prefix + "-"):
-                    _destroy(name)
+                    remove_namespace(name)
             directory = lock.read().strip()
             if directory.startswith(tempfile.gettempdir() + f"/{prefix}-"):
                 shutil.rmtree(directory, ignore_errors=True)
