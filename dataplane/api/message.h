@@ -4,7 +4,9 @@
  * message a packet, host order). weir-cp connects; weir-dp serves one peer at a time, the newest wins.
  * Every request is answered by exactly one MSG_RESULT with its seq, preceded by any number of row or info
  * messages with the same seq. Long lists are fetched in parts (msg_scan.limit and cursor), so that a slow
- * reader at the far end never fills this socket. A request with a wrong length or field is answered -EINVAL and changes nothing.
+ * reader at the far end never fills this socket. Requests are carried out in the order they were sent:
+ * live rows behind a snapshot find its objects. A request with a wrong length or field is answered -EINVAL
+ * and changes nothing.
  */
 #ifndef WEIR_API_MESSAGE_H
 #define WEIR_API_MESSAGE_H
@@ -43,6 +45,7 @@ struct msg_hello {
 	uint32_t version;
 	uint32_t workers;
 	uint64_t generation; /* of the snapshot in force, 0 = none */
+	uint64_t origin;     /* likewise */
 	uint64_t instance;   /* random number of this run of weir-dp */
 	uint32_t ports;	     /* entries of port in use */
 	struct msg_port {

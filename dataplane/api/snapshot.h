@@ -59,6 +59,7 @@ struct snap_header {
 	uint32_t kinds; /* SNAP_KINDS */
 	uint64_t length;
 	uint64_t generation; /* of the running configuration; grows with every commit, never 0 */
+	uint64_t origin;     /* which running store that is: generations of two stores do not compare */
 	uint64_t checksum;   /* snapshot_checksum over all bytes behind the header */
 	struct snap_table tables[SNAP_KINDS];
 };

@@ -230,7 +230,7 @@ static void test_ltm_fields(void)
 	BAD(SNAP_PROFILE, 1, snap_profile, loose_close, 2);
 	BAD(SNAP_SNATPOOL, 0, snap_snatpool, id, 1);
 	BAD(SNAP_SNATPOOL, 0, snap_snatpool, first_addr, 1);
-	BAD(SNAP_SNAT_ADDR, 1, snap_snat_addr, id, 1);
+	BAD(SNAP_SNAT_ADDR, 1, snap_snat_addr, id, 0);
 	BAD(SNAP_SNAT_ADDR, 1, snap_snat_addr, reserved, 1);
 }
 
@@ -257,7 +257,7 @@ static void test_header_and_places(void)
 	CHECK_INT(check(good, length, reason), 0);
 	CHECK_INT(check(good, length - 1, reason), -EINVAL);
 	CHECK_INT(check(good, 0, reason), -EINVAL);
-	/* Whatever a header byte becomes, but the generation (any but 0 is legal), is refused. */
+	/* Whatever a header byte becomes, but generation (any but 0 is legal) and origin, is refused. */
 	for (size_t i = 0; i < sizeof(*good); i++) {
 		if (i >= offsetof(struct snap_header, generation) &&
 			i < offsetof(struct snap_header, checksum))

@@ -123,7 +123,8 @@ static const struct snap_rule snatpool_rules[] = {
 	ID(snap_snatpool), SPAN(snap_snatpool, first_addr, SNAP_SNAT_ADDR), END,
 };
 static const struct snap_rule snat_addr_rules[] = {
-	ID(snap_snat_addr), ZERO(snap_snat_addr, reserved), ADDR(snap_snat_addr, addr), END,
+	/* An address may stand in several pools, each time with its one id. */
+	RANGE(snap_snat_addr, id, 1, UINT32_MAX), ZERO(snap_snat_addr, reserved), ADDR(snap_snat_addr, addr), END,
 };
 
 const struct snap_rule *const snap_rules[SNAP_KINDS] = {
