@@ -195,18 +195,20 @@ provision_plan()
     provision_apt -s install "$@" >"$provision_dir/plan" 2>"$provision_dir/error"
 }
 
-# Says what will happen: how many packages, how much to fetch, how much disk.
+# Says what will happen: how many packages, how much to fetch, how much disk. (apt-get itself tells the
+# sizes only when it is about to install, and then does not ask if just the named packages are new.)
 provision_announce()
 {
-    local new upgraded sizes
+    local new upgraded fetch disk
 
     new=$(grep -c '^Inst [^ ]* (' "$provision_dir/plan" || true)
     upgraded=$(grep -c '^Inst [^ ]* \[' "$provision_dir/plan" || true)
-    sizes=$(provision_apt --assume-no install "$@" 2>/dev/null |
-        sed -n 's/^Need to get \(.*\) of archives\.$/download \1/p
-                s/^After this operation, \(.*\) of additional disk space will be used\.$/disk \1/p' |
-        paste -sd, | sed 's/,/, /')
-    say "installing $new Debian packages (${sizes:-size unknown}; upgrading $upgraded) for:" "$@"
+    fetch=$(provision_apt -qq -y --print-uris install "$@" 2>/dev/null |
+        awk '{ bytes += $3 } END { printf "%.0f", bytes / 1e6 }')
+    disk=$(sed -n 's/^Inst \([^ ]*\) (.*/\1/p' "$provision_dir/plan" |
+        xargs -r apt-cache show --no-all-versions 2>/dev/null |
+        awk '$1 == "Installed-Size:" { kib += $2 } END { printf "%.0f", kib * 1024 / 1e6 }')
+    say "installing $new Debian packages (download $fetch MB, disk $disk MB; upgrading $upgraded) for:" "$@"
 }
 
 provision_install()
@@ -260,7 +262,9 @@ provision_packages()
         flock -w "$provision_lock_seconds" 9 || refuse 'another command of ours is still installing packages'
     fi
     if [ -d "$provision_dir" ]; then
-        say 'undoing what an interrupted installation left behind'
+        say 'finishing and undoing what an interrupted installation left behind'
+        provision_wait_lock
+        DEBIAN_FRONTEND=noninteractive dpkg --configure -a >/dev/null </dev/null || true
         provision_restore
     fi
     missing=$(provision_missing "$@" | sort -u)
