@@ -6,6 +6,7 @@
 #ifndef WEIR_NET_NET_H
 #define WEIR_NET_NET_H
 
+#include "api/message.h"
 #include "core/worker.h"
 
 #define NEXTHOP_NONE UINT32_MAX
@@ -101,21 +102,40 @@ void net_output_routed(struct worker *w, struct rte_mbuf *m);
 bool net_self_of_vlan(const struct view *v, uint16_t vlan, const struct ip_addr *dst,
 	struct ip_addr *out);
 
-/* Answers m (not yet translated) with an ICMP or ICMPv6 error and frees m; rate-limited; never answers
- * errors, later fragments, broadcasts. */
+/* Answers m (not yet translated) with an ICMP or ICMPv6 error and frees m; never answers errors, later
+ * fragments, broadcasts. The caller has counted the drop; an answer that the rate limit holds back is
+ * counted besides. mtu: bytes, for NET_TOO_BIG. */
 enum net_error { NET_TTL_EXCEEDED, NET_TOO_BIG, NET_PORT_UNREACHABLE, NET_HOST_UNREACHABLE, NET_ADMIN_PROHIBITED };
 void net_icmp_error(struct worker *w, struct rte_mbuf *m, enum net_error error, uint16_t mtu);
 
 /* --- upkeep --------------------------------------------------------------------------------------- */
 
-/* Ageing and probing of neighbours, fragment timeouts: a slice per call. */
+/* Ageing and probing of neighbours, fragment timeouts, announcements: a slice per call. */
 void net_house(struct worker *w);
 
 int net_worker_init(struct worker *w, unsigned nexthops_max);
 void net_worker_fini(struct worker *w);
 
-/* Tables of a view. old may be NULL; equal parts keep routes' epoch. NULL on no memory. */
-struct net_tables *net_tables_new(const struct snap_header *snap);
+/*
+ * Tables of a view; ports must be set up. Refers to snap and must not outlive it. old (or NULL) are the
+ * tables in force: addresses that they lack are probed for duplicates and announced by worker 0. now_ns:
+ * CLOCK_MONOTONIC. NULL on no memory.
+ */
+struct net_tables *net_tables_new(const struct snap_header *snap, const struct net_tables *old,
+	uint64_t now_ns);
 void net_tables_free(struct net_tables *t);
+
+/* Row of the VLAN that frames with this tag (WIRE_NO_TAG) belong to on the port, or NET_NO_VLAN. A row
+ * that came by ring may be of an older view: ask again. */
+#define NET_NO_VLAN UINT16_MAX
+uint16_t net_vlan_of(const struct view *v, uint8_t port, uint16_t tag);
+
+/*
+ * A walk over the worker's neighbours, on its own thread, in slices: visits at most budget places from
+ * *place on, stops early when max rows are full; *place becomes UINT32_MAX at the end. Returns rows
+ * written.
+ */
+unsigned net_neighbour_scan(const struct worker *w, uint32_t *place, unsigned budget,
+	struct neighbour_row *rows, unsigned max);
 
 #endif
