@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state/state.h"
+
+#include <stddef.h>
+
+/* A node that drains its clients, or is held, does the same to its members. */
+static bool side_forced_down(const struct state_side *s)
+{
+	return s && (s->holds & HOLD_STATE);
+}
+
+static bool side_down(const struct state_side *s)
+{
+	return s && s->verdict == VERDICT_DOWN;
+}
+
+static bool side_no_session(const struct state_side *s)
+{
+	return s && ((s->holds & HOLD_SESSION) || s->verdict == VERDICT_DRAIN);
+}
+
+static uint8_t server_avail(const struct state_side *own, const struct state_side *parent)
+{
+	if (side_forced_down(own) || side_forced_down(parent) || side_down(own) || side_down(parent))
+		return 0;
+	if (side_no_session(own) || side_no_session(parent))
+		return LIVE_PERSISTED;
+	return LIVE_BITS;
+}
+
+static uint8_t server_monitor(const struct state_side *own, const struct state_side *parent)
+{
+	static const uint8_t of_verdict[] = {
+		[VERDICT_UNCHECKED] = MONITOR_UNCHECKED, [VERDICT_CHECKING] = MONITOR_CHECKING,
+		[VERDICT_UP] = MONITOR_UP, [VERDICT_DOWN] = MONITOR_DOWN, [VERDICT_DRAIN] = MONITOR_UP,
+	};
+
+	if (side_forced_down(own))
+		return MONITOR_FORCED_DOWN;
+	if (side_forced_down(parent) || side_down(parent))
+		return MONITOR_ADDRESS_DOWN;
+	return of_verdict[own->verdict];
+}
+
+static uint8_t server_session(const struct state_side *own, const struct state_side *parent)
+{
+	if (own->holds & HOLD_SESSION)
+		return SESSION_FORCED_DISABLED;
+	if (side_no_session(parent))
+		return SESSION_ADDRESS_DISABLED;
+	return own->verdict == VERDICT_DRAIN ? SESSION_DISABLED : SESSION_ENABLED;
+}
+
+static uint8_t server_availability(const struct state_side *own, const struct state_side *parent,
+	uint8_t avail)
+{
+	if (avail == 0)
+		return AVAILABILITY_RED;
+	if (own->at_limit || (parent && parent->at_limit))
+		return AVAILABILITY_YELLOW;
+	/* A member without checks of its own is as good as its node is known to be. */
+	if (own->verdict == VERDICT_UP || own->verdict == VERDICT_DRAIN ||
+		(own->verdict == VERDICT_UNCHECKED && parent &&
+			(parent->verdict == VERDICT_UP || parent->verdict == VERDICT_DRAIN)))
+		return AVAILABILITY_GREEN;
+	return AVAILABILITY_BLUE;
+}
+
+static const char *server_reason(const struct state_side *own, const struct state_side *parent,
+	const struct state *s)
+{
+	if (side_forced_down(own))
+		return "Forced offline";
+	if (side_forced_down(parent))
+		return "The node is forced offline";
+	if (side_down(parent))
+		return "The node's monitor says it is down";
+	if (side_down(own))
+		return "The monitor says it is down";
+	if (own->holds & HOLD_SESSION)
+		return "Disabled: only persisted connections";
+	if (side_no_session(parent))
+		return "The node is disabled: only persisted connections";
+	if (own->verdict == VERDICT_DRAIN)
+		return "The application asked for no new clients";
+	if (s->availability == AVAILABILITY_YELLOW)
+		return "The connection limit is reached";
+	if (s->availability == AVAILABILITY_GREEN)
+		return "Available";
+	return own->verdict == VERDICT_CHECKING ? "The first check has not ended yet"
+						: "No monitor: taken as usable";
+}
+
+struct state state_of_server(const struct state_side *own, const struct state_side *parent)
+{
+	struct state s = {.avail = server_avail(own, parent)};
+
+	s.availability = server_availability(own, parent, s.avail);
+	s.monitor = server_monitor(own, parent);
+	s.session = server_session(own, parent);
+	if (own->holds || own->verdict == VERDICT_DRAIN)
+		s.enabled = STATUS_DISABLED;
+	else if (side_no_session(parent) || side_forced_down(parent))
+		s.enabled = STATUS_DISABLED_BY_PARENT;
+	s.reason = server_reason(own, parent, &s);
+	return s;
+}
+
+void state_count_add(struct state_count *count, const struct state *child)
+{
+	count->colour[child->availability]++;
+	if (child->availability != AVAILABILITY_RED && child->enabled != STATUS_ENABLED)
+		count->disabled++;
+}
+
+struct state state_of_pool(const struct state_count *members)
+{
+	const unsigned *n = members->colour;
+	struct state s = {.avail = LIVE_BITS, .availability = AVAILABILITY_BLUE};
+
+	if (n[AVAILABILITY_GREEN]) {
+		s.availability = AVAILABILITY_GREEN;
+		s.reason = "The pool is available";
+	} else if (n[AVAILABILITY_BLUE]) {
+		s.reason = "No monitor has said yet whether its members are available";
+	} else if (n[AVAILABILITY_YELLOW]) {
+		s.availability = AVAILABILITY_YELLOW;
+		s.reason = "All members have reached their connection limit";
+	} else if (n[AVAILABILITY_RED]) {
+		s.availability = AVAILABILITY_RED;
+		s.reason = "All members are down";
+	} else {
+		s.reason = "The pool has no members";
+	}
+	if (members->disabled && members->disabled == n[AVAILABILITY_GREEN] + n[AVAILABILITY_BLUE] +
+							     n[AVAILABILITY_YELLOW])
+		s.reason = "All members that are up are disabled";
+	return s;
+}
+
+struct state state_of_virtual(bool enabled, bool address_enabled, bool at_limit,
+	const struct state *pool)
+{
+	struct state s = {.availability = AVAILABILITY_BLUE, .reason = "It has no pool to ask"};
+
+	if (pool) {
+		s.availability = pool->availability;
+		s.reason = pool->reason;
+	}
+	if (at_limit && s.availability != AVAILABILITY_RED) {
+		s.availability = AVAILABILITY_YELLOW;
+		s.reason = "The connection limit is reached";
+	}
+	if (!enabled) {
+		s.enabled = STATUS_DISABLED;
+		s.reason = "Disabled: no new connections";
+	} else if (!address_enabled) {
+		s.enabled = STATUS_DISABLED_BY_PARENT;
+		s.reason = "Its address is disabled";
+	}
+	s.avail = s.enabled == STATUS_ENABLED ? LIVE_BITS : 0;
+	return s;
+}
+
+static const char *name_at(const char *const *names, unsigned count, unsigned i)
+{
+	return i < count ? names[i] : "unknown";
+}
+
+#define NAME_AT(names, i) name_at(names, sizeof(names) / sizeof(*(names)), i)
+
+const char *state_availability_name(unsigned availability)
+{
+	static const char *const names[] = {"available", "unavailable", "offline", "unknown"};
+	return NAME_AT(names, availability);
+}
+
+const char *state_colour_name(unsigned availability)
+{
+	static const char *const names[] = {"green", "yellow", "red", "blue"};
+	return NAME_AT(names, availability);
+}
+
+const char *state_enabled_name(unsigned enabled)
+{
+	static const char *const names[] = {"enabled", "disabled", "disabled-by-parent"};
+	return NAME_AT(names, enabled);
+}
+
+const char *state_monitor_name(unsigned monitor)
+{
+	static const char *const names[] = {
+		"unchecked", "checking", "up", "down", "forced-down", "address-down"};
+	return NAME_AT(names, monitor);
+}
+
+const char *state_session_name(unsigned session)
+{
+	static const char *const names[] = {"enabled", "disabled", "user-disabled", "addr-disabled"};
+	return NAME_AT(names, session);
+}
