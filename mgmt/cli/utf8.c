@@ -44,8 +44,8 @@ static int in_ranges(uint32_t code, const struct range *r, size_t count)
 }
 
 /*
- * The blocks that matter in names and descriptions: combining marks take no column, East Asian wide and
- * full-width characters and emoji take two (Unicode Standard Annex 11).
+ * The blocks that matter in names and descriptions: combining marks take no column, East Asian wide
+ * and full-width characters and emoji take two (Unicode Standard Annex 11).
  */
 static unsigned columns_of(uint32_t code)
 {

@@ -19,8 +19,8 @@ int utf8_printable(uint32_t code);
 size_t utf8_width(const char *text);
 
 /*
- * Copy for a terminal, to be freed: control characters and bytes that are no UTF-8 become \xHH, so that
- * no description in the configuration can steer the reader's terminal. NULL: no memory.
+ * Copy for a terminal, to be freed: control characters and bytes that are no UTF-8 become \xHH, so
+ * that no description in the configuration can steer the reader's terminal. NULL: no memory.
  */
 char *utf8_clean(const char *text);
 

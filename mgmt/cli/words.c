@@ -167,8 +167,8 @@ static int read_word(struct reader *r, struct word *w)
 }
 
 /*
- * Blocks are kept on a stack of our own: "tail" is where the next word of that block is linked, "last"
- * the word a block would belong to.
+ * Blocks are kept on a stack of our own: "tail" is where the next word of that block is linked,
+ * "last" the word a block would belong to.
  */
 struct open_block {
 	struct word **tail, *last;
@@ -245,9 +245,11 @@ int words_parse(const char *text, size_t length, struct words *out, struct words
 	*out = (struct words){0};
 	*error = (struct words_error){0};
 	if (length > WORDS_LENGTH_MAX)
-		return refuse(&r, WORDS_LENGTH_MAX, false, "longer than %u bytes", WORDS_LENGTH_MAX);
+		return refuse(
+			&r, WORDS_LENGTH_MAX, false, "longer than %u bytes", WORDS_LENGTH_MAX);
 	if (nul)
-		return refuse(&r, (size_t)(nul - text), false, "a NUL byte is never part of a command");
+		return refuse(
+			&r, (size_t)(nul - text), false, "a NUL byte is never part of a command");
 
 	size_t most = count_words(text, length);
 	out->bytes = malloc(length + most + 1);
@@ -322,11 +324,11 @@ static void put(struct quoter *q, const char *piece, size_t length)
 	q->need += length;
 }
 
-size_t word_quote(const char *bytes, size_t length, char *out, size_t size)
+size_t word_quote(const char *bytes, size_t length, bool quote, char *out, size_t size)
 {
 	struct quoter q = {.out = out, .size = size};
-	bool quote = needs_quotes(bytes, length);
 
+	quote = quote || needs_quotes(bytes, length);
 	if (size)
 		out[0] = 0;
 	put(&q, "\"", quote);

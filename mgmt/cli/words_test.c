@@ -76,11 +76,10 @@ static void test_refusals(void)
 	check_refused("a }", 2, false, "\"}\" closes nothing");
 	check_refused("{ a }", 0, false, "a word is missing before \"{\"");
 	check_refused("a { } { }", 6, false, "a second block follows \"a\"");
-	check_refused("\"\\q\"", 1, false,
-		"unknown escape \\q; known are \\\" \\\\ \\n \\r \\t \\xHH");
+	check_refused(
+		"\"\\q\"", 1, false, "unknown escape \\q; known are \\\" \\\\ \\n \\r \\t \\xHH");
 	check_refused("\"\\x0", 1, false, "\\x needs two hexadecimal digits");
-	check_refused("\"\\x00\"", 1, false,
-		"a NUL byte (\\x00) is never part of a value");
+	check_refused("\"\\x00\"", 1, false, "a NUL byte (\\x00) is never part of a value");
 	CHECK_INT(words_parse("a\0b", 3, &parsed, &error), -EINVAL);
 	CHECK_INT(error.position, 1);
 }
@@ -106,7 +105,7 @@ static void test_quote_round_trip(void)
 	for (unsigned a = 1; a < 256; a++) {
 		for (unsigned b = 0; b < 256; b++) {
 			char bytes[3] = {(char)a, (char)b}, quoted[16];
-			size_t n = word_quote(bytes, b ? 2 : 1, quoted, sizeof(quoted));
+			size_t n = word_quote(bytes, b ? 2 : 1, false, quoted, sizeof(quoted));
 
 			CHECK_INT(n, strlen(quoted));
 			CHECK_INT(parse(quoted), 0);
@@ -120,15 +119,15 @@ static void test_quote_forms(void)
 {
 	char out[32];
 
-	word_quote("10.0.0.1:80", 11, out, sizeof(out));
+	word_quote("10.0.0.1:80", 11, false, out, sizeof(out));
 	CHECK_STR(out, "10.0.0.1:80");
-	word_quote("", 0, out, sizeof(out));
+	word_quote("", 0, false, out, sizeof(out));
 	CHECK_STR(out, "\"\"");
-	word_quote("gr\xc3\xbc\xc3\x9f", 6, out, sizeof(out));
+	word_quote("gr\xc3\xbc\xc3\x9f", 6, false, out, sizeof(out));
 	CHECK_STR(out, "\"gr\xc3\xbc\xc3\x9f\"");
-	word_quote("\xff\xc2\x9b", 3, out, sizeof(out));
+	word_quote("\xff\xc2\x9b", 3, false, out, sizeof(out));
 	CHECK_STR(out, "\"\\xff\\xc2\\x9b\"");
-	CHECK_INT(word_quote("a b", 3, out, 3), 5);
+	CHECK_INT(word_quote("a b", 3, false, out, 3), 5);
 	CHECK_STR(out, "\"a");
 }
 

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
+#include "base/check.h"
+#include "cli/command.h"
+#include "model/model.h"
+
+static struct cli_command command;
+static struct words_error error;
+
+static void parse(const char *text)
+{
+	command_fini(&command);
+	if (command_parse(text, strlen(text), &command, &error)) {
+		fprintf(stderr, "%s: refused: %s\n", text, error.reason);
+		abort();
+	}
+}
+
+static void check_refused(const char *text, unsigned position, const char *reason)
+{
+	command_fini(&command);
+	CHECK_INT(command_parse(text, strlen(text), &command, &error), -EINVAL);
+	CHECK_STR(error.reason, reason);
+	CHECK_INT(error.position, position);
+	CHECK_INT(command.verb, CLI_EMPTY);
+}
+
+static void test_list(void)
+{
+	parse("list");
+	CHECK_INT(command.target, TARGET_EVERYTHING);
+	parse("list ltm one-line");
+	CHECK_INT(command.target, TARGET_MODULE);
+	CHECK_STR(command.component, "ltm");
+	CHECK_INT(command.flags, CLI_ONE_LINE);
+	parse("list ltm profile fastl4 mine all-properties");
+	CHECK_INT(command.kind, KIND_PROFILE_FASTL4);
+	CHECK_STR(command.component, "ltm profile fastl4");
+	CHECK_INT(command.names, 1);
+	CHECK_STR(command.name[0]->text, "mine");
+	CHECK_INT(command.flags, CLI_ALL_PROPERTIES);
+	parse("list ltm pool web /Common/api members \"members\" x { load-balancing-mode }");
+	CHECK_INT(command.names, 4);
+	CHECK_STR(command.name[2]->text, "members");
+	CHECK_INT(command.fields, 2);
+	CHECK_STR(command.field[0]->text, "members");
+	CHECK_STR(command.field[1]->text, "load-balancing-mode");
+	parse("list ltm virtual all");
+	CHECK_INT(command.flags, CLI_ALL);
+	CHECK_INT(command.names, 0);
+	check_refused("list ltm pool x { nothing }", 18, "ltm pool has no property \"nothing\"");
+	check_refused("list ltm pool \"\"", 14, "the name of ltm pool is empty");
+	check_refused("list sys version", 5, "list does not work on sys version");
+}
+
+static void test_edit(void)
+{
+	char *text;
+
+	parse("create ltm pool web members add { 10.0.0.1:80 {ratio 3} \"none\" } description \"a "
+	      "\\\"b\"");
+	CHECK_INT(command.verb, CLI_CREATE);
+	CHECK_INT(command.kind, KIND_POOL);
+	CHECK(command_is_edit(&command));
+	CHECK_STR(command.rest->text, "web");
+	text = command_edit_text(&command);
+	CHECK_STR(text, "ltm pool web members add { 10.0.0.1:80 { ratio 3 } \"none\" } "
+			"description \"a \\\"b\"");
+	free(text);
+	parse("delete ltm node 10.0.0.1");
+	CHECK(command_is_edit(&command));
+	check_refused("delete ltm pool", 15, "delete ltm pool which? A name is missing");
+	check_refused("modify ltm", 10,
+		"ltm what? Known are node, pool, profile fastl4, profile udp, snat-translation, "
+		"snatpool, virtual-address, virtual");
+	check_refused("create sys version", 7, "create does not work on sys version");
+	check_refused("create", 6, "create what? A component is missing, such as \"ltm pool\"");
+}
+
+static void test_components(void)
+{
+	check_refused("lost", 0,
+		"unknown command \"lost\"; known are create, delete, help, list, load, modify, "
+		"quit, "
+		"reset-stats, run, save, show, submit");
+	check_refused("list \"ltm\" pool", 5,
+		"unknown module \"ltm\"; known are auth, sys, cm, net, ltm, cli");
+	check_refused(
+		"list auth party", 10, "unknown component \"auth party\"; known are partition");
+	check_refused("list ltm profile http", 9,
+		"unknown component \"ltm profile\"; known are node, pool, profile fastl4, profile "
+		"udp, "
+		"snat-translation, snatpool, virtual-address, virtual");
+	check_refused("list { a }", 0, "no block may follow \"list\"");
+	check_refused("list members", 5,
+		"unknown module \"members\"; known are auth, sys, cm, net, ltm, cli");
+	check_refused("run util bash", 4, "nothing can be run here yet");
+	parse("quit");
+	CHECK_INT(command.verb, CLI_QUIT);
+	parse(" # nothing\n");
+	CHECK_INT(command.verb, CLI_EMPTY);
+	parse("submit cli transaction");
+	CHECK_INT(command.target, TARGET_TRANSACTION);
+	parse("help ltm pool");
+	CHECK_STR(command.rest->next->text, "pool");
+}
+
+static void test_show(void)
+{
+	parse("show ltm pool members");
+	CHECK_INT(command.flags, CLI_MEMBERS);
+	CHECK_INT(command.names, 0);
+	parse("show ltm pool web api members");
+	CHECK_INT(command.names, 2);
+	check_refused("show ltm node members", 21, "only ltm pool has members to show");
+	check_refused("show ltm pool web { members }", 14, "no block may follow \"web\"");
+	parse("show sys dataplane drops");
+	CHECK_INT(command.flags, CLI_DROPS);
+	check_refused("show sys dataplane flops", 19,
+		"sys dataplane has no \"flops\"; known are drops, workers, memory");
+	parse("show net arp");
+	CHECK_INT(command.target, TARGET_NEIGHBOUR);
+	check_refused("show net arp x", 13, "\"x\" is too much here");
+}
+
+static void test_connections(void)
+{
+	parse("show sys connection cs-client-addr 10.0.0.0/8 cs-server-port 80 protocol tcp age "
+	      "60");
+	CHECK_INT(command.options, 4);
+	CHECK_STR(command.option[0].name->text, "cs-client-addr");
+	CHECK_STR(command.option[0].value->text, "10.0.0.0/8");
+	parse("show sys connection pool web member 10.0.0.1:80");
+	check_refused("show sys connection member 10.0.0.1:80", 38,
+		"member needs its pool: pool web member 10.0.0.1:80");
+	parse("delete sys connection all");
+	CHECK_INT(command.flags, CLI_ALL);
+	check_refused("delete sys connection", 21,
+		"delete sys connection would end every connection: say which, or \"all\"");
+	check_refused("show sys connection cs-client-addr ten", 35,
+		"cs-client-addr: \"ten\" is not an address such as 10.0.0.1 or a network such as "
+		"10.0.0.0/8");
+	check_refused("show sys connection cs-client-addr 10.0.0.0/33", 35,
+		"cs-client-addr: \"10.0.0.0/33\" is not an address such as 10.0.0.1 or a network "
+		"such "
+		"as 10.0.0.0/8");
+	check_refused("show sys connection cs-client-port 65536", 35,
+		"cs-client-port: \"65536\" is not a port from 1 to 65535");
+	check_refused("show sys connection age -1", 24, "age: \"-1\" is not a number of seconds");
+	check_refused("show sys connection age", 23,
+		"age: its value is missing (open for that many seconds or longer)");
+	check_refused("show sys connection age 1 age 2", 26, "age is given twice");
+	check_refused("show sys connection color red", 20,
+		"sys connection is not selected by \"color\"; see \"help sys connection\"");
+}
+
+static void test_config(void)
+{
+	parse("save sys config");
+	parse("load sys config verify file a.conf merge");
+	CHECK_INT(command.flags, CLI_VERIFY | CLI_MERGE);
+	CHECK_STR(command.option[0].value->text, "a.conf");
+	check_refused(
+		"load sys config merge", 21, "merge needs a file: load sys config merge file F");
+	check_refused("load sys config file", 20, "file: its name is missing");
+	check_refused("save sys config verify", 16, "\"verify\" is too much here");
+	check_refused("save", 4, "save what? A component is missing, such as \"sys config\"");
+}
+
+int main(void)
+{
+	test_list();
+	test_edit();
+	test_components();
+	test_show();
+	test_connections();
+	test_config();
+	command_fini(&command);
+	return 0;
+}
