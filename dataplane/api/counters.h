@@ -37,13 +37,13 @@ struct counter_shared {
 	uint32_t limit;	    /* connection limit, 0 = none; control thread writes, workers read */
 	uint32_t current;   /* connections now; workers, atomic add and compare-and-swap */
 	uint32_t maximum;   /* highest current seen; workers, atomic maximum */
-	uint32_t cursor;    /* next ticket of the schedule (pools); workers, fetch_add */
-	uint16_t ratio, dynamic_ratio; /* control thread writes, workers read */
-	uint8_t avail;	    /* LIVE_* ; control thread writes, workers read */
-	uint8_t reserved[7];
+	uint64_t cursor;    /* next ticket of the schedule (pools); workers, fetch_add */
 	uint64_t rate_window; /* second of the rate limit (high 32 bits) and count in it; workers, CAS */
-	uint32_t rate_limit;
-	uint8_t reserved2[20];
+	uint32_t parent;    /* a member's node (id), else ID_NONE; control thread writes, workers read */
+	uint32_t rate_limit; /* new connections per second, 0 = none; control thread writes, workers read */
+	uint16_t ratio, dynamic_ratio; /* control thread writes, workers read */
+	uint8_t avail;	    /* LIVE_* of api/message.h; control thread writes, workers read */
+	uint8_t reserved[19];
 } __attribute__((aligned(64)));
 
 #define WORKER_COUNTER_LIST(X)                                                                     \

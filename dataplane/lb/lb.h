@@ -12,8 +12,6 @@
 #include "api/counters.h"
 #include "api/snapshot.h"
 
-#define LB_SCHEDULE_MAX 65535u /* entries; longer cycles are scaled down, each member keeps at least 1 */
-
 struct lb_table;
 struct lb_garbage;
 
@@ -43,8 +41,9 @@ void lb_garbage_free(struct lb_garbage *g);
  */
 uint32_t lb_pick(const struct lb_table *t, uint32_t pool, uint32_t second, enum drop_reason *reason);
 
-/* A connection on member (ids) ended. Returns true if the member's count reached 0. */
-bool lb_release(const struct counters *counters, uint32_t member_id, uint32_t node_id);
+/* A connection on an object ended: counts it down, on a member's node too. True if the object itself is
+ * at 0 now. An id that has no line any more is ignored. */
+bool lb_release(const struct counters *counters, uint32_t id);
 
 /* Counts one connection against an object's limits (connections now, rate per second): LB_ADMITTED, or
  * why not. */

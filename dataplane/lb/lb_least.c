@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fewest current connections; among equals the rotation decides. */
+#include "lb/method.h"
+
+static uint32_t weight_equal(const struct lb_context *c, const struct snap_member *member)
+{
+	(void)c;
+	(void)member;
+	return 1;
+}
+
+static uint32_t current(const struct lb_context *c, uint32_t row)
+{
+	return __atomic_load_n(&lb_line(c, c->members[row].id)->current, __ATOMIC_RELAXED);
+}
+
+/* A member that took no connection is at its limit, or raced to it: the next try looks on behind it. */
+static uint32_t pick_least(const struct lb_context *c, const struct schedule *s, uint64_t ticket,
+	uint32_t skip)
+{
+	uint32_t best = SNAP_NIL, fewest = UINT32_MAX;
+
+	if (skip >= s->length)
+		return SNAP_NIL;
+	for (uint32_t i = 0; i < s->length; i++) {
+		uint32_t row = s->entry[(ticket % s->length + i) % s->length];
+		const struct counter_shared *line = lb_line(c, c->members[row].id);
+		uint32_t limit = __atomic_load_n(&line->limit, __ATOMIC_RELAXED), now = current(c, row);
+		if (limit != 0 && now >= limit)
+			continue;
+		if (now < fewest) {
+			fewest = now;
+			best = row;
+		}
+	}
+	if (skip > 0)
+		return s->entry[(ticket % s->length + skip) % s->length];
+	return best;
+}
+
+const struct lb_method lb_least_connections_member = {weight_equal, pick_least};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lb/live.h"
+
+#include <string.h>
+
+static void line_write(struct counter_shared *line, const struct snap_live *live)
+{
+	__atomic_store_n(&line->limit, live->connection_limit, __ATOMIC_RELAXED);
+	__atomic_store_n(&line->rate_limit, live->rate_limit, __ATOMIC_RELAXED);
+	__atomic_store_n(&line->ratio, live->ratio, __ATOMIC_RELAXED);
+	__atomic_store_n(&line->dynamic_ratio, live->dynamic_ratio, __ATOMIC_RELAXED);
+	__atomic_store_n(&line->avail, live->avail, __ATOMIC_RELEASE);
+}
+
+static void line_init(const struct counters *c, uint32_t id, uint32_t parent,
+	const struct snap_live *live)
+{
+	static const struct snap_live open = {.ratio = 1, .avail = LIVE_BITS};
+	struct counter_shared *line = &c->shared[id_slot(id)];
+
+	if (line->id == id)
+		return;
+	memset(line, 0, sizeof(*line));
+	line->parent = parent;
+	line_write(line, live ? live : &open);
+	__atomic_store_n(&line->id, id, __ATOMIC_RELEASE);
+}
+
+void live_sync(const struct snap_header *snap, const struct counters *c)
+{
+	const struct snap_node *nodes = SNAP_ROWS(snap, SNAP_NODE, struct snap_node);
+	const struct snap_member *members = SNAP_ROWS(snap, SNAP_MEMBER, struct snap_member);
+	const struct snap_virtual *virtuals = SNAP_ROWS(snap, SNAP_VIRTUAL, struct snap_virtual);
+	const struct snap_pool *pools = SNAP_ROWS(snap, SNAP_POOL, struct snap_pool);
+
+	for (uint32_t i = 0; i < SNAP_COUNT(snap, SNAP_NODE); i++)
+		line_init(c, nodes[i].id, ID_NONE, &nodes[i].live);
+	for (uint32_t i = 0; i < SNAP_COUNT(snap, SNAP_MEMBER); i++)
+		line_init(c, members[i].id, nodes[members[i].node].id, &members[i].live);
+	for (uint32_t i = 0; i < SNAP_COUNT(snap, SNAP_VIRTUAL); i++)
+		line_init(c, virtuals[i].id, ID_NONE, &virtuals[i].live);
+	for (uint32_t i = 0; i < SNAP_COUNT(snap, SNAP_POOL); i++)
+		line_init(c, pools[i].id, ID_NONE, NULL);
+}
+
+bool live_apply(const struct counters *c, const struct live_row *row)
+{
+	uint32_t slot = id_slot(row->id);
+
+	if (slot >= c->header->slots || c->shared[slot].id != row->id)
+		return false;
+	line_write(&c->shared[slot], &row->live);
+	return true;
+}

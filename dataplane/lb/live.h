@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Live state of nodes, members and virtual servers: the shared lines of the counter file. It outlives
+ * snapshots; the control thread writes, workers read.
+ */
+#ifndef WEIR_LB_LIVE_H
+#define WEIR_LB_LIVE_H
+
+#include <stdbool.h>
+
+#include "api/counters.h"
+#include "api/message.h"
+
+/* Gives each object of snap that has no line yet its own, with the state in its row. */
+void live_sync(const struct snap_header *snap, const struct counters *counters);
+
+/* Takes over a live message's row. False if no object has that id. */
+bool live_apply(const struct counters *counters, const struct live_row *row);
+
+#endif
