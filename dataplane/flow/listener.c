@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "flow/listener.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Tuple-space search: one hash over (network, prefix, port, protocol); the kinds of tuple that occur
@@ -27,6 +29,8 @@ struct listener_table {
 	uint32_t *next; /* chain of virtual servers with the same tuple */
 	struct listener_slot *slots;
 	uint32_t mask;
+	uint32_t *row_of_slot; /* id slot -> row */
+	uint32_t id_slots;
 	unsigned kinds;
 	struct listener_kind kind[2 * 129 * 4];
 };
@@ -102,6 +106,22 @@ static void table_kinds(struct listener_table *t)
 		}
 }
 
+static int index_build(struct listener_table *t)
+{
+	uint32_t n = SNAP_COUNT(t->snap, SNAP_VIRTUAL);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (id_slot(t->virtuals[i].id) >= t->id_slots)
+			t->id_slots = id_slot(t->virtuals[i].id) + 1;
+	t->row_of_slot = malloc((t->id_slots + 1) * sizeof(uint32_t));
+	if (t->row_of_slot == NULL)
+		return -ENOMEM;
+	memset(t->row_of_slot, 0xff, (t->id_slots + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < n; i++)
+		t->row_of_slot[id_slot(t->virtuals[i].id)] = i;
+	return 0;
+}
+
 struct listener_table *listener_table_new(const struct snap_header *snap)
 {
 	uint32_t n = SNAP_COUNT(snap, SNAP_VIRTUAL), size = 16;
@@ -117,7 +137,7 @@ struct listener_table *listener_table_new(const struct snap_header *snap)
 	t->mask = size - 1;
 	t->next = malloc((n + 1) * sizeof(*t->next));
 	t->slots = calloc(size, sizeof(*t->slots));
-	if (t->next == NULL || t->slots == NULL) {
+	if (t->next == NULL || t->slots == NULL || index_build(t) < 0) {
 		listener_table_free(t);
 		return NULL;
 	}
@@ -135,6 +155,7 @@ void listener_table_free(struct listener_table *t)
 		return;
 	free(t->next);
 	free(t->slots);
+	free(t->row_of_slot);
 	free(t);
 }
 
@@ -191,4 +212,21 @@ bool listener_is_host(const struct listener_table *t, const struct ip_addr *dst,
 			return true;
 	}
 	return false;
+}
+
+const struct snap_virtual *listener_virtual(const struct listener_table *t, uint32_t id)
+{
+	uint32_t slot = id_slot(id);
+
+	if (slot >= t->id_slots || t->row_of_slot[slot] == SNAP_NIL)
+		return NULL;
+	const struct snap_virtual *v = &t->virtuals[t->row_of_slot[slot]];
+	return v->id == id ? v : NULL;
+}
+
+const struct snap_profile *listener_profile(const struct listener_table *t, uint32_t id)
+{
+	const struct snap_virtual *v = listener_virtual(t, id);
+
+	return v ? &SNAP_ROWS(t->snap, SNAP_PROFILE, struct snap_profile)[v->profile] : NULL;
 }

@@ -2,6 +2,7 @@
 #include "lb/lb.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/message.h"
 #include "lb/method.h"
@@ -278,4 +279,14 @@ bool lb_release(const struct counters *counters, uint32_t id)
 	if (ours && parent != ID_NONE)
 		count_down(counters, parent);
 	return zero;
+}
+
+const struct snap_member *lb_member(const struct lb_table *t, uint32_t id)
+{
+	uint32_t slot = id_slot(id);
+
+	if (slot >= t->slots || t->member_of_slot[slot] == SNAP_NIL)
+		return NULL;
+	const struct snap_member *m = &t->context.members[t->member_of_slot[slot]];
+	return m->id == id ? m : NULL;
 }

@@ -50,4 +50,7 @@ bool lb_release(const struct counters *counters, uint32_t id);
 enum drop_reason lb_admit(struct counter_shared *object, uint32_t second);
 #define LB_ADMITTED DROP_REASONS
 
+/* The member with that id, or NULL if it is gone. */
+const struct snap_member *lb_member(const struct lb_table *t, uint32_t id);
+
 #endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the files of l4/ only. */
+#ifndef WEIR_L4_L4_INTERNAL_H
+#define WEIR_L4_L4_INTERNAL_H
+
+#include "core/worker.h"
+#include "flow/flow.h"
+#include "l4/l4.h"
+#include "net/net.h"
+#include "wire/headers.h"
+
+struct l4_worker {
+	struct flow_worker table;
+	uint32_t port_cursor;  /* where the search for a source port goes on */
+	uint32_t hand;	       /* next record of the sweep */
+	uint64_t sweep_start;  /* ns: when the hand was at 0 */
+	uint64_t sweep_period; /* ns a whole sweep takes */
+	uint32_t evict_hand;
+};
+
+static inline uint32_t l4_second(const struct worker *w)
+{
+	return w->now / TICKS_PER_SECOND;
+}
+
+/* The tuple of a packet. */
+struct flow_tuple l4_tuple(struct rte_mbuf *m);
+
+/* --- l4_open.c: a packet without flow. May open one: its index, and m is still the caller's; or FLOW_NONE,
+ * and m is gone. */
+uint32_t l4_open(struct worker *w, struct rte_mbuf *m);
+
+/* --- l4_forward.c: a packet of a flow; consumes m. */
+void l4_forward(struct worker *w, struct rte_mbuf *m, uint32_t index, enum flow_side side);
+
+/* Rewrites addresses (and ports, unless it is a later fragment) from the key of the other side. */
+void l4_translate(struct rte_mbuf *m, const struct flow *flow, enum flow_side side, const void *other);
+
+/* The flow's next hop for packets from side, looked up anew if routes changed; NEXTHOP_NONE: no route. */
+uint32_t l4_nexthop(struct worker *w, struct flow *flow, enum flow_side side);
+
+/* --- l4_tcp.c */
+enum l4_tcp { L4_TCP_PASS, L4_TCP_CLOSED, L4_TCP_END, L4_TCP_REOPEN };
+
+/* Follows the connection by one segment of `data` bytes (RFC 9293, 3.3.2, as seen from the middle).
+ * CLOSED: both sides are done now. END: reset, forget the flow after this. REOPEN: a new SYN. */
+enum l4_tcp l4_tcp_track(struct flow *flow, enum flow_side side, const struct tcp_hdr *tcp,
+	uint32_t data);
+
+/* --- l4_icmp.c: an ICMP error; consumes m. Returns the packet it quotes, reversed. */
+void l4_icmp_error(struct worker *w, struct rte_mbuf *m);
+bool l4_icmp_quoted(struct rte_mbuf *m, struct wire_info *inner, struct flow_tuple *reversed);
+
+/* --- l4_reset.c */
+/* Refuses a packet: RST for TCP (unless it is one), "port unreachable" for UDP if ours; drops m. */
+void l4_refuse(struct worker *w, struct rte_mbuf *m, enum drop_reason reason);
+/* Resets both sides of a flow. */
+void l4_reset_flow(struct worker *w, uint32_t index);
+
+/* --- l4_end.c */
+/* Gives back the counts of a flow that is over; the record may live on. */
+void l4_uncount(struct worker *w, uint32_t index);
+/* Adds what the flow counted since the last time to its objects. */
+void l4_fold(struct worker *w, uint32_t index);
+void l4_end(struct worker *w, uint32_t index);
+/* Makes room by ending a flow that is embryonic or closed. False if none was found near the hand. */
+bool l4_evict(struct worker *w);
+
+#endif
