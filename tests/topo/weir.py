@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Weir's own daemons, started as plain children in a namespace and judged when they stop."""
+import contextlib
 import json
 import os
 import pathlib
 import re
 import signal
+import socket
+import struct
 import subprocess
 
 from .poll import DeadlineError, wait_until
@@ -21,6 +24,24 @@ STOP_SECONDS = 20  # for a daemon's clean end after SIGTERM
 
 class DaemonFault(AssertionError):
     """A daemon ended when it should not, badly, or with a sanitizer's report."""
+
+
+class ApiError(AssertionError):
+    """weir-cp refused a request; code and reason as in docs/local-api.md."""
+
+    def __init__(self, error):
+        super().__init__(error.get("text") or error.get("reason"))
+        self.code, self.error = error.get("code"), error
+
+
+def _read(sock, length):
+    data = b""
+    while len(data) < length:
+        piece = sock.recv(length - len(data))
+        if not piece:
+            raise ConnectionError("weir-cp closed the connection")
+        data += piece
+    return data
 
 
 def build_dir():
@@ -159,13 +180,11 @@ class Weir:
     def _ready(self):
         self.dp.check_running()
         self.cp.check_running()
-        if not (self.run_dir / "cp.sock").exists():
-            return False
-        done = self.weirsh_run("show", "sys", "dataplane", "--json")
-        if done.returncode:
-            return False
-        state = json.loads(done.stdout)
-        return state.get("connected") and state.get("generation") == state.get("running-generation")
+        with contextlib.suppress(ApiError):
+            status = self.status()
+            return (status["dataplane"]["connected"]
+                    and status["dataplane"]["generation"] == status["generation"])
+        return False
 
     def weirsh_run(self, *words, stdin=None, timeout=30):
         """weirsh WORDS...; the finished process. One string is split at blanks."""
@@ -180,16 +199,52 @@ class Weir:
         assert done.returncode == 0, f"weirsh {' '.join(words)}: {done.stderr}{done.stdout}"
         return done.stdout
 
-    def weirsh_json(self, *words):
-        """weirsh --json WORDS...; parsed."""
-        if len(words) == 1:
-            words = words[0].split()
-        return json.loads(self.weirsh(*words, "--json"))
+    def ask(self, op, **arguments):
+        """One request to weir-cp (docs/local-api.md): (rows, result); ApiError if refused."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+            sock.settimeout(30)
+            sock.connect(str(self.run_dir / "cp.sock"))
+            body = json.dumps({"op": op, **arguments}).encode()
+            sock.sendall(struct.pack("!I", len(body)) + body)
+            rows = []
+            while True:
+                answer = json.loads(_read(sock, struct.unpack("!I", _read(sock, 4))[0]))
+                rows += answer.get("rows", [])
+                if "error" in answer:
+                    raise ApiError(answer["error"])
+                if "result" in answer:
+                    return rows, answer["result"]
+
+    def show(self, what, **arguments):
+        """Rows of "show": show("ltm pool members", owner="web"), show("sys connection", filter={})."""
+        return self.ask("show", what=what, **arguments)[0]
+
+    def edit(self, verb, text):
+        """A commit by LTM's words, as fast as weir-cp takes it: edit("modify", "ltm node a ratio 3")."""
+        return self.ask("edit", verb=verb, text=text)[1]
+
+    def status(self):
+        return self.show("sys status")[0]
 
     def drops(self):
-        """{reason: count} of dropped packets over all workers, zeros left out."""
-        rows = self.weirsh_json("show sys dataplane drops")
-        return {name: count for name, count in rows.items() if count}
+        """{reason: packets} dropped over all workers, zeros left out."""
+        return {row["reason"]: row["packets"] for row in self.show("sys drop") if row["packets"]}
+
+    def counter(self, name):
+        """Sum of a worker counter ("resets-sent") over all workers."""
+        return sum(row[name] for row in self.show("sys worker"))
+
+    def connections(self, **filters):
+        """Rows of the flow table; filters as "cs_client_addr" or "protocol"."""
+        return self.show("sys connection",
+                         filter={key.replace("_", "-"): value for key, value in filters.items()})
+
+    def member(self, pool, name, what):
+        """One value of a pool member's state and statistics; name as "10.0.2.11:80"."""
+        for row in self.show("ltm pool members", owner=pool):
+            if row["name"].rsplit("/", 1)[-1] == name:
+                return row[what]
+        raise KeyError(f"{pool} has no member {name}")
 
     def kill_cp(self):
         self.cp.kill()

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Changes under load: no request fails, and memory comes back to its level.
+
+    client --- 1.1 Weir 1.2 --- switch --- s1 s2
+"""
+import pytest
+
+from topo import wait_until, wrk_end, wrk_start
+from topo import weirconf as wc
+from topo.weir import ApiError
+
+
+def start(topology, ip, **options):
+    picture = topology(servers=2)
+    picture.start_nginx()
+    weir = picture.start_weir(wc.pool("web", picture.members(80, ip.family), "ratio-member")
+                              + wc.profile("fastl4", "quick", tcp_close_timeout=1, idle_timeout=10)
+                              + wc.virtual("web", ip.virtual, 80, "web", profiles=["quick"]), **options)
+    return picture, weir
+
+
+def levels(weir):
+    """Memory that must come back: name -> value."""
+    return {row["name"]: row["value"] for row in weir.show("sys memory")}
+
+
+def change(weir, ratios, commits, ip):
+    """Ratio changes (live) and commits (snapshots), interleaved."""
+    every = max(1, ratios // max(1, commits))
+    for number in range(ratios):
+        weir.edit("modify", f"ltm pool web members modify {{ {ip.server(1)}:80 {{ ratio {number % 9 + 1} }} }}")
+        if number % every == 0:
+            weir.edit("modify", f"ltm virtual web description \"change {number}\" source-port "
+                      + ("preserve" if number // every % 2 else "change"))
+
+
+def run(topology, ip, ratios, commits, seconds, **options):
+    picture, weir = start(topology, ip, **options)
+    for close in (False, True):
+        warm = wrk_start(picture.client, ip.virtual, seconds=1, close=close)
+        assert not wrk_end(warm).errors
+    change(weir, 20, 4, ip)
+    wait_until(lambda: not weir.connections(), "all flows have left", 20)
+    before = levels(weir)
+    loads = [wrk_start(picture.client, ip.virtual, seconds=seconds, connections=4, close=close)
+             for close in (False, True)]
+    change(weir, ratios, commits, ip)
+    for load in loads:
+        result = wrk_end(load)
+        assert not result.errors and result.requests > 100
+    wait_until(lambda: not weir.connections(), "all flows have left", 20)
+    after = levels(weir)
+    assert after["mbufs-free"] >= before["mbufs-free"]
+    assert after["flows"] == before["flows"] == 0
+    assert after["heap-bytes"] <= before["heap-bytes"] * 1.01 + 65536
+    return before, after
+
+
+def test_changes_under_load(topology, workers, ip4):
+    run(topology, ip4, 500, 50, 6, workers=workers)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("driver", ["af_xdp", "af_packet"])
+def test_ten_thousand_ratios_and_a_thousand_commits(topology, ip4, driver):
+    run(topology, ip4, 10000, 1000, 120, workers=2, driver=driver)
+
+
+def test_wrong_commit_changes_nothing(topology, ip4):
+    picture, weir = start(topology, ip4)
+    before = weir.status(), weir.weirsh("list ltm")
+    for words, said in (
+            ("ltm pool web members modify { 10.0.2.11:80 { ratio 0 } }", "ratio"),
+            ("ltm pool web load-balancing-mode fastest-node", "load-balancing-mode"),
+            ("ltm pool nosuch description x", "nosuch"),
+            ("ltm virtual web pool nosuch", "nosuch"),
+            ("ltm virtual web destination 10.0.1.300:80", "destination")):
+        done = weir.weirsh_run(*("modify " + words).split())
+        assert done.returncode != 0 and said in done.stderr, words
+    with pytest.raises(ApiError):
+        weir.edit("delete", "ltm pool web")
+    assert (weir.status()["generation"], weir.weirsh("list ltm")) == (before[0]["generation"], before[1])
+
+
+def test_wrong_file_is_refused_with_its_place(topology, ip4, tmp_path):
+    picture, weir = start(topology, ip4)
+    bad = tmp_path / "bad.conf"
+    bad.write_text(weir.conf_path.read_text().replace("load-balancing-mode ratio-member",
+                                                      "load-balancing-mode ratio-membre"))
+    line = next(n for n, text in enumerate(bad.read_text().splitlines(), 1) if "ratio-membre" in text)
+    done = weir.weirsh_run("load", "sys", "config", "file", str(bad))
+    assert done.returncode != 0
+    for part in (f"bad.conf:{line}", "ltm pool", "web", "load-balancing-mode"):
+        assert part in done.stderr, done.stderr
+    assert weir.weirsh("load sys config verify") is not None
