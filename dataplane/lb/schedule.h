@@ -14,9 +14,9 @@ struct schedule {
 };
 
 /*
- * Orders n members (rows, weights >= 1) so that each has weight / gcd entries, spread evenly: entry k of
- * a member with weight w belongs at (k + 1/2) / w of the cycle. A cycle longer than SCHEDULE_MAX is
- * scaled down, each member keeping at least one entry. NULL on no memory or n > SCHEDULE_MAX.
+ * Orders n members (rows, weights >= 1) so that each has weight / gcd entries, spread evenly: after t
+ * tickets each has had its share of t within 1. A cycle longer than SCHEDULE_MAX is scaled down, each
+ * member keeping at least one entry. NULL on no memory or n > SCHEDULE_MAX.
  */
 struct schedule *schedule_new(const uint32_t *rows, const uint32_t *weights, uint32_t n);
 void schedule_free(struct schedule *s);
