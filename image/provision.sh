@@ -98,7 +98,7 @@ provision_apt()
     LC_ALL=C DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get \
         -o DPkg::Lock::Timeout="$provision_lock_seconds" -o Dpkg::Use-Pty=0 \
         -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \
-        --no-install-recommends "$@" </dev/null
+        -o APT::Keep-Downloaded-Packages=false --no-install-recommends "$@" </dev/null
 }
 
 # Names of the services there are, without ".service": what is not among them came with the installation.
