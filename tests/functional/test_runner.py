@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tests/runner.py itself: a part that hangs or fails must be seen, and nothing of it may stay."""
+import os
+import pathlib
+import sys
+
+import pytest
+import runner
+from topo import wait_until
+
+
+@pytest.fixture(autouse=True)
+def logs(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_a_step_that_hangs_is_ended_with_its_children(logs):
+    script = "trap '' TERM; (trap '' TERM; echo $$ >parent; sh -c 'echo $$' >child; exec sleep 300) & wait"
+    step = runner.Step("hangs", ["sh", "-c", f"{script} "], 1)
+    assert step.run() == (0, 1, 0) and step.late
+    pid = int((logs / "parent").read_text())
+    wait_until(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "the hanging step is gone")
+
+
+def test_a_step_that_leaves_children_behind_does_not_keep_them(logs):
+    step = runner.Step("leaves", ["sh", "-c", "sleep 300 & echo $! >child"], 10)
+    assert step.run() == (1, 0, 0)
+    pid = int((logs / "child").read_text())
+    wait_until(lambda: not os.path.exists(f"/proc/{pid}") or "Z" in pathlib.Path(f"/proc/{pid}/stat").read_text(),
+               "the child that was left is gone")
+
+
+def test_status_and_counts_are_both_believed(logs):
+    assert runner.Step("fails", ["false"], 10).run() == (0, 1, 0)
+    assert runner.Step("counts nothing but fails", ["false"], 10, runner.count_nothing).run() == (0, 1, 0)
+    (logs / "test_two.py").write_text("import pytest\n"
+                                      "def test_good(): pass\n"
+                                      "def test_bad(): assert 0\n"
+                                      "@pytest.mark.skip\n"
+                                      "def test_not(): pass\n")
+    step = runner.pytest_step("two", ["test_two.py"], 60, "build")
+    assert step.run() == (1, 1, 1)
+
+
+def test_a_test_runner_that_dies_is_a_failure(logs):
+    (logs / "test_dies.py").write_text("import os\ndef test_dies(): os._exit(0)\n")
+    assert runner.pytest_step("dies", ["test_dies.py"], 60, "build").run() == (0, 1, 0)
+
+
+@pytest.mark.parametrize("name", ["lint", "unit", "functional", "fuzz"])
+def test_parts_are_known(name):
+    assert runner.steps_of(name, False) is not None
+    assert runner.steps_of("no-such-part", False) is None
+    assert sys.modules["runner"].__file__.endswith("tests/runner.py")
