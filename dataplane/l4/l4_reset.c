@@ -2,49 +2,52 @@
 /* Telling the ends that there is nothing (more) here. */
 #include "l4/l4_internal.h"
 
+#include "core/mbuf.h"
 #include "wire/emit.h"
 
-/* A packet of ours: `length` bytes of IP were written at its start. */
-static void ready(struct rte_mbuf *m, unsigned length, bool ipv6)
+/* Room for a reset, or NULL, counted. */
+static struct rte_mbuf *reset_new(struct worker *w)
 {
-	struct pkt *p = pkt_of(m);
-
-	memset(p, 0, sizeof(*p));
-	p->wire.ip_version = ipv6 ? 6 : 4;
-	p->wire.proto = PROTO_TCP;
-	p->wire.flags = WIRE_DONT_FRAGMENT;
-	p->wire.tag = WIRE_NO_TAG;
-	p->wire.ethertype = ipv6 ? ETH_TYPE_IP6 : ETH_TYPE_IP4;
-	p->wire.l4 = ipv6 ? sizeof(struct ip6_hdr) : sizeof(struct ip4_hdr);
-	p->wire.payload = p->wire.l3_end = (uint16_t)length;
-	rte_pktmbuf_append(m, (uint16_t)length);
-}
-
-static struct rte_mbuf *packet_new(struct worker *w)
-{
-	struct rte_mbuf *m = rte_pktmbuf_alloc(w->pool);
+	struct rte_mbuf *m = mbuf_new(w->pool);
 
 	if (m == NULL)
 		w->drop[DROP_NO_MEMORY]++;
+	else
+		mbuf_append(m, EMIT_RESET_LENGTH_MAX);
 	return m;
+}
+
+/* Sends the reset of `length` bytes that was written into m. */
+static void reset_send(struct worker *w, struct rte_mbuf *m, unsigned length, bool ipv6,
+	uint32_t nexthop)
+{
+	struct wire_info *i = &pkt_of(m)->wire;
+
+	mbuf_trim(m, (uint16_t)(EMIT_RESET_LENGTH_MAX - length));
+	i->ip_version = ipv6 ? 6 : 4;
+	i->proto = PROTO_TCP;
+	i->flags = WIRE_DONT_FRAGMENT;
+	i->tag = WIRE_NO_TAG;
+	i->ethertype = ipv6 ? ETH_TYPE_IP6 : ETH_TYPE_IP4;
+	i->l4 = ipv6 ? sizeof(struct ip6_hdr) : sizeof(struct ip4_hdr);
+	i->payload = i->l3_end = (uint16_t)length;
+	net_output(w, m, nexthop);
+	w->stat[WORKER_RESETS_SENT]++;
 }
 
 static void reset_reply(struct worker *w, struct rte_mbuf *m)
 {
-	struct rte_mbuf *out = packet_new(w);
 	uint32_t nexthop = net_lasthop_get(w, m);
 
-	if (out == NULL || nexthop == NEXTHOP_NONE) {
-		rte_pktmbuf_free(out);
-	} else {
+	if (nexthop == NEXTHOP_NONE)
+		return;
+	struct rte_mbuf *out = reset_new(w);
+	if (out != NULL) {
 		unsigned length = emit_tcp_reset_reply(rte_pktmbuf_mtod(out, uint8_t *),
 			rte_pktmbuf_mtod(m, const uint8_t *), &pkt_of(m)->wire);
-		ready(out, length, pkt_of(m)->wire.ip_version == 6);
-		net_output(w, out, nexthop);
-		w->stat[WORKER_RESETS_SENT]++;
+		reset_send(w, out, length, pkt_of(m)->wire.ip_version == 6, nexthop);
 	}
-	if (nexthop != NEXTHOP_NONE)
-		net_nexthop_put(w, nexthop);
+	net_nexthop_put(w, nexthop);
 }
 
 /* Is the packet addressed to something of ours, so that silence would be a lie? */
@@ -82,7 +85,7 @@ static void reset_towards(struct worker *w, struct flow *flow, enum flow_side si
 {
 	struct flow_tuple reply;
 	uint32_t nexthop = l4_nexthop(w, flow, side);
-	struct rte_mbuf *out = nexthop == NEXTHOP_NONE ? NULL : packet_new(w);
+	struct rte_mbuf *out = nexthop == NEXTHOP_NONE ? NULL : reset_new(w);
 
 	if (out == NULL)
 		return;
@@ -91,9 +94,7 @@ static void reset_towards(struct worker *w, struct flow *flow, enum flow_side si
 	unsigned length = emit_tcp_reset(rte_pktmbuf_mtod(out, uint8_t *), &reply.dst, &reply.src,
 		rte_cpu_to_be_16(reply.dst_port), rte_cpu_to_be_16(reply.src_port), flow->seq[side],
 		flow->seq[!side], TCP_RST | TCP_ACK);
-	ready(out, length, flow->flags & FLOW_IPV6);
-	net_output(w, out, nexthop);
-	w->stat[WORKER_RESETS_SENT]++;
+	reset_send(w, out, length, flow->flags & FLOW_IPV6, nexthop);
 }
 
 void l4_reset_flow(struct worker *w, uint32_t index)

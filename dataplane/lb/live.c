@@ -20,6 +20,9 @@ static void line_init(const struct counters *c, uint32_t id, uint32_t parent,
 
 	if (line->id == id)
 		return;
+	/* The slot's former object is gone: nobody sums its counts any more. */
+	for (unsigned w = 0; w < c->header->workers; w++)
+		memset(counters_object(c, id_slot(id), w), 0, OBJECT_COUNTERS * sizeof(uint64_t));
 	memset(line, 0, sizeof(*line));
 	line->parent = parent;
 	line_write(line, live ? live : &open);
