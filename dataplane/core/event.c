@@ -107,5 +107,6 @@ void worker_event(struct worker *w, uint32_t type, uint32_t object, uint32_t det
 	if (mac)
 		memcpy(row.mac, mac, sizeof(row.mac));
 	event_ring_put(w->events, &row);
+	w->wake = true;
 	w->stat[WORKER_EVENTS]++;
 }

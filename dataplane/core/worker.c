@@ -3,6 +3,7 @@
 
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "core/holder.h"
@@ -25,6 +26,15 @@ static void refresh_cpu_time(struct worker *w)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	w->stat[WORKER_CPU_NS] = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void wake_control(struct worker *w)
+{
+	const uint64_t one = 1;
+
+	w->wake = false;
+	if (write(w->wake_fd, &one, sizeof(one)) < 0)
+		return; /* full counter: it is awake anyway */
 }
 
 static void nap(struct worker *w, uint32_t ns)
@@ -51,6 +61,8 @@ void worker_run(struct worker *w, const struct worker_ops *ops, const bool *stop
 		unsigned handled = ops->poll(w);
 		ops->house(w);
 		w->stat[WORKER_TURNS]++;
+		if (unlikely(w->wake))
+			wake_control(w);
 		if (w->now - cpu_time >= CPU_TIME_TICKS) {
 			cpu_time = w->now;
 			refresh_cpu_time(w);

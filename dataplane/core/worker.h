@@ -25,6 +25,7 @@ struct port_worker;
 struct net_worker;
 struct flow_worker;
 struct l4_worker;
+struct scan_slot;
 
 struct view_holder;
 struct handover;
@@ -46,8 +47,11 @@ struct worker {
 	struct net_worker *net;
 	struct flow_worker *flow;
 	struct l4_worker *l4;
+	struct scan_slot *scan;
 	struct handover *handover;
 	struct event_ring *events;
+	int wake_fd; /* eventfd of the control thread, or -1 */
+	bool wake;   /* the control thread has something to fetch: woken once, at the end of the turn */
 	bool busy; /* this turn did work that is not a packet (scan, sweep in arrears): do not sleep */
 };
 

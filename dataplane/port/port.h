@@ -4,11 +4,14 @@
 #define WEIR_PORT_PORT_H
 
 #include "core/worker.h"
+#include "port/driver.h"
 
 #define PORTS_MAX 16
 #define PORT_NONE 0xff
+#define PORT_FRAME_EXTRA 18 /* Ethernet header and one 802.1Q tag around an IP packet */
+#define PORT_MTU_DEFAULT 1500
 
-/* Fixed after start. */
+/* Fixed after start, but for up. */
 struct port {
 	char name[SNAP_NAME_MAX]; /* "1.1" */
 	uint16_t dpdk;		  /* DPDK port id */
@@ -16,8 +19,37 @@ struct port {
 	uint16_t rx_queues, tx_queues;
 	uint16_t mtu_max; /* largest IP packet the device takes */
 	bool multi_segs;  /* takes chained mbufs; else they are joined before sending */
+	bool tag_in_data; /* received tags are never in the mbuf alone */
+	bool up;	  /* has a link; the control thread stores, workers load */
 	char driver[24];
+	char interface[16]; /* kernel interface, or "" */
 };
+
+/* --- set-up and control thread ---------------------------------------------------------------------- */
+
+struct port_setup {
+	struct rte_mempool *pool;
+	unsigned workers;
+	uint16_t mtu; /* of devices whose MTU can be set */
+};
+
+/* Bytes that a buffer of the pool must hold, so that all ports can receive IP packets of mtu bytes. */
+unsigned port_frame_max(const struct port_config *config, unsigned count, uint16_t mtu);
+
+/* Opens and starts all ports. 0, or -errno with a sentence in reason and nothing left open. */
+int port_open(const struct port_config *config, unsigned count, const struct port_setup *setup,
+	char *reason, size_t reason_size);
+/* Stops and closes all ports. No worker may run. */
+void port_close(void);
+
+/* Asks the devices for their link state. */
+void port_link_refresh(void);
+
+/* Which queues are w's. 0 or -ENOMEM. */
+int port_worker_init(struct worker *w);
+void port_worker_fini(struct worker *w);
+
+/* --- workers ---------------------------------------------------------------------------------------- */
 
 unsigned port_count(void);
 const struct port *port_at(unsigned index);
@@ -29,7 +61,7 @@ uint8_t port_by_name(const char *name);
 unsigned port_receive(struct worker *w, struct rte_mbuf **out);
 
 /* Takes a finished frame for the port. Collected, sent by port_flush; frames for a queue that another
- * worker owns go there by ring. m may be chained. */
+ * worker owns go there by ring, and come back in here on that worker (PKT_TRANSMIT). m may be chained. */
 void port_send(struct worker *w, struct rte_mbuf *m, uint8_t port);
 
 void port_flush(struct worker *w);
