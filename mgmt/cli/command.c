@@ -396,6 +396,21 @@ static int parse_command(struct cursor *c)
 	return status ? status : parse_arguments(c);
 }
 
+/* "--json" at the end of a line asks for its answer as JSON; it is no word of the command. */
+static bool take_json(struct words *words)
+{
+	struct word *last = words->first, *before = NULL;
+
+	while (last && last->next) {
+		before = last;
+		last = last->next;
+	}
+	if (!before || !word_is(last, "--json") || last->has_block)
+		return false;
+	before->next = NULL;
+	return true;
+}
+
 int command_parse(
 	const char *text, size_t length, struct cli_command *out, struct words_error *error)
 {
@@ -406,6 +421,7 @@ int command_parse(
 	if (!status)
 		status = make_room(out);
 	if (!status && out->words.first) {
+		out->json = take_json(&out->words);
 		c.at = out->words.first;
 		status = parse_command(&c);
 	}

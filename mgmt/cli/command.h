@@ -72,6 +72,7 @@ struct cli_command {
 	int kind;               /* enum model_kind for TARGET_KIND, else -1 */
 	char component[64];     /* "ltm pool", "ltm", "" */
 	unsigned flags;         /* enum cli_flags */
+	bool json;              /* "--json" stood at the end */
 	unsigned names, fields; /* objects that are named; properties that are asked for (list) */
 	const struct word **name, **field;
 	const struct word

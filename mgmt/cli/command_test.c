@@ -78,6 +78,19 @@ static void test_edit(void)
 	check_refused("create", 6, "create what? A component is missing, such as \"ltm pool\"");
 }
 
+static void test_json(void)
+{
+	parse("list ltm pool web --json");
+	CHECK(command.json);
+	CHECK_INT(command.names, 1);
+	parse("list ltm pool \"--json\"");
+	CHECK(!command.json);
+	CHECK_INT(command.names, 1);
+	parse("list --json");
+	CHECK(command.json);
+	CHECK_INT(command.target, TARGET_EVERYTHING);
+}
+
 static void test_components(void)
 {
 	check_refused("lost", 0,
@@ -173,6 +186,7 @@ int main(void)
 	test_list();
 	test_edit();
 	test_components();
+	test_json();
 	test_show();
 	test_connections();
 	test_config();

@@ -157,6 +157,10 @@ static int read_word(struct reader *r, struct word *w)
 			if (++r->at == r->length)
 				return refuse(r, r->at - 1, true, "nothing follows the backslash");
 			c = r->text[r->at];
+			if (c == '\n') { /* the line goes on, the word does not */
+				r->at--;
+				break;
+			}
 		}
 		*r->bytes++ = c;
 		r->at++;
@@ -347,4 +351,35 @@ size_t word_quote(const char *bytes, size_t length, bool quote, char *out, size_
 	}
 	put(&q, "\"", quote);
 	return q.need;
+}
+
+void words_scan_line(struct words_scan *scan, const char *line, size_t length)
+{
+	bool start = !scan->quote;
+
+	scan->broken = false;
+	for (size_t i = 0; i < length; i++) {
+		char c = line[i];
+
+		if (start && !is_blank(c) && !scan->quote) {
+			start = false;
+			if (c == '#')
+				return;
+		}
+		if (c == '\\') {
+			i++;
+			scan->broken = i >= length || line[i] == '\n';
+		} else if (c == '"') {
+			scan->quote = !scan->quote;
+		} else if (!scan->quote && c == '{') {
+			scan->depth++;
+		} else if (!scan->quote && c == '}') {
+			scan->depth--;
+		}
+	}
+}
+
+bool words_scan_complete(const struct words_scan *scan)
+{
+	return !scan->quote && !scan->broken && scan->depth <= 0;
 }

@@ -61,4 +61,19 @@ bool word_is(const struct word *w, const char *keyword);
  */
 size_t word_quote(const char *bytes, size_t length, bool quote, char *out, size_t size);
 
+/*
+ * Finds the end of a command that comes in lines, without looking at a line twice. Zeroed before
+ * the first line; each line with its line end.
+ */
+struct words_scan {
+	long depth;  /* open blocks */
+	bool quote;  /* within quotes */
+	bool broken; /* the last line ends in a backslash */
+};
+
+void words_scan_line(struct words_scan *scan, const char *line, size_t length);
+
+/* True if the lines so far are a whole command, or one that no further line can mend. */
+bool words_scan_complete(const struct words_scan *scan);
+
 #endif

@@ -99,6 +99,37 @@ static void test_depth(void)
 	check_refused(text, 2 * WORDS_DEPTH_MAX + 1, false, "blocks are nested deeper than 32");
 }
 
+static void check_scan(const char *lines, bool complete)
+{
+	struct words_scan scan = {0};
+
+	while (*lines) {
+		size_t n = strcspn(lines, "\n");
+
+		n += lines[n] == '\n';
+		words_scan_line(&scan, lines, n);
+		lines += n;
+	}
+	CHECK_INT(words_scan_complete(&scan), complete);
+}
+
+static void test_scan(void)
+{
+	check_scan("list\n", true);
+	check_scan("", true);
+	check_scan("a {\n", false);
+	check_scan("a {\n # }\n", false);
+	check_scan("a {\n b\n}\n", true);
+	check_scan("a \"{\n", false);
+	check_scan("a \"{\n # \\\"\" }\n", true);
+	check_scan("a \\\n", false);
+	check_scan("a \\\n b", true);
+	check_scan("a \\{\n", true);
+	check_scan("a }\n", true);
+	CHECK_INT(parse("a\\\nb"), 0);
+	CHECK_INT(parsed.count, 2);
+}
+
 /* Every byte but NUL, alone and in every pair, comes back from its quoted form. */
 static void test_quote_round_trip(void)
 {
@@ -138,6 +169,7 @@ int main(void)
 	test_quotes();
 	test_refusals();
 	test_depth();
+	test_scan();
 	test_quote_round_trip();
 	test_quote_forms();
 	words_fini(&parsed);

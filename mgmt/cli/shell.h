@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What weirsh carries from command to command, and the commands. */
+#ifndef WEIR_CLI_SHELL_H
+#define WEIR_CLI_SHELL_H
+
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/session.h"
+
+struct shell {
+	struct session session;
+	FILE *out;
+	bool json;           /* answers as JSON */
+	bool terminal;       /* out is one: nothing unprintable goes there */
+	bool interactive;    /* somebody types */
+	json_t *transaction; /* requests that wait for "submit cli transaction"; NULL = none is open
+			      */
+	json_int_t unsaved;  /* changes since the last save, as weir-cp said last; -1 = not known */
+};
+
+/*
+ * Runs one command. Its output goes to out, sentences about it (notes, warnings) to standard error;
+ * what is wrong with it is left in session.error. OUTCOME_OK also for "quit", which sets *quit.
+ */
+enum outcome shell_run(struct shell *sh, const struct cli_command *c, bool *quit);
+
+/* What is written so far has to be out. OUTCOME_CLOSED: nobody reads it. */
+enum outcome shell_flush(struct shell *sh);
+
+/* OUTCOME_OK if the output still takes text; to be asked after each row. */
+enum outcome shell_output_state(struct shell *sh);
+
+/* The document, and a line end. */
+void shell_print_json(struct shell *sh, const json_t *document);
+
+/* Asks and prints the rows as one JSON array. */
+enum outcome shell_print_rows(struct shell *sh, json_t *request);
+
+/* Asks and gathers the rows: *rows gets a new array, also after an error. */
+enum outcome shell_rows(struct shell *sh, json_t *request, json_t **rows);
+
+/* A text of any bytes added to an object. */
+void shell_set_text(json_t *object, const char *key, const char *bytes, size_t length);
+
+/* {"op": "show", "what": what} */
+json_t *shell_show_request(const char *what);
+
+/* The commands, one file each. */
+enum outcome edit_run(struct shell *sh, const struct cli_command *c);
+enum outcome transaction_run(struct shell *sh, const struct cli_command *c);
+enum outcome config_run(struct shell *sh, const struct cli_command *c); /* load, save */
+enum outcome list_run(struct shell *sh, const struct cli_command *c);
+enum outcome show_run(struct shell *sh, const struct cli_command *c); /* of objects */
+enum outcome connection_run(struct shell *sh, const struct cli_command *c);
+enum outcome system_run(struct shell *sh, const struct cli_command *c); /* show sys ..., net arp */
+enum outcome help_run(struct shell *sh, const struct cli_command *c);
+
+#endif

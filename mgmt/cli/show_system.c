@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* show sys dataplane, version, config, history; show net arp, ndp, interface. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/answer.h"
+#include "cli/shell.h"
+
+/* A table whose columns are fields of the rows. */
+struct columns {
+	const char *what, *none; /* none: said when there is no row */
+	unsigned count, right;
+	const char *head[6];
+	const char *key[6];
+};
+
+static enum outcome print_columns(struct shell *sh, const struct columns *c)
+{
+	struct table t;
+	json_t *rows;
+
+	if (sh->json)
+		return shell_print_rows(sh, shell_show_request(c->what));
+	enum outcome outcome = shell_rows(sh, shell_show_request(c->what), &rows);
+	if (!outcome && !json_array_size(rows)) {
+		fprintf(sh->out, "%s\n", c->none);
+	} else if (!outcome) {
+		table_init(&t, c->count, c->right);
+		table_add_cells(&t, c->head);
+		for (size_t i = 0; i < json_array_size(rows); i++)
+			answer_add(&t, json_array_get(rows, i), c->key);
+		table_print(&t, 0, sh->out);
+		table_fini(&t);
+	}
+	json_decref(rows);
+	return outcome;
+}
+
+/* Rows of a name and a value, in JSON one object; a zero is left out of the text if drops is set.
+ */
+static enum outcome print_values(
+	struct shell *sh, const char *what, const char *name_key, const char *value_key, bool drops)
+{
+	json_t *rows, *document = json_object();
+	enum outcome outcome = shell_rows(sh, shell_show_request(what), &rows);
+	struct table t;
+
+	table_init(&t, 3, 2);
+	for (size_t i = 0; i < json_array_size(rows); i++) {
+		const json_t *row = json_array_get(rows, i);
+		json_t *value = json_object_get(row, value_key);
+		char *name = answer_text(row, name_key), *text = answer_text(row, value_key);
+		char *unit = answer_text(row, "unit");
+
+		if (name)
+			json_object_set(document, name, value);
+		if (!drops || json_integer_value(value))
+			table_add(&t, name, text, unit);
+		free(name);
+		free(text);
+		free(unit);
+	}
+	if (!outcome && sh->json)
+		shell_print_json(sh, document);
+	else if (!outcome && !t.rows)
+		fputs("No packet was dropped\n", sh->out);
+	else if (!outcome)
+		table_print(&t, 0, sh->out);
+	table_fini(&t);
+	json_decref(rows);
+	json_decref(document);
+	return outcome;
+}
+
+/* Counters down, workers across. */
+static void print_workers(struct shell *sh, const json_t *rows)
+{
+	size_t workers = json_array_size(rows);
+	const char *key;
+	json_t *unused;
+	struct table t;
+
+	if (workers > TABLE_COLUMNS_MAX - 1)
+		workers = TABLE_COLUMNS_MAX - 1;
+	table_init(&t, (unsigned)workers + 1, ~1u);
+	json_object_foreach(json_array_get(rows, 0), key, unused)
+	{
+		const char *cell[TABLE_COLUMNS_MAX];
+		char *text[TABLE_COLUMNS_MAX];
+
+		cell[0] = key;
+		for (size_t i = 0; i < workers; i++)
+			cell[i + 1] = text[i] = answer_text(json_array_get(rows, i), key);
+		table_add_cells(&t, cell);
+		for (size_t i = 0; i < workers; i++)
+			free(text[i]);
+	}
+	table_print(&t, 0, sh->out);
+	table_fini(&t);
+}
+
+static enum outcome show_workers(struct shell *sh)
+{
+	json_t *rows;
+
+	if (sh->json)
+		return shell_print_rows(sh, shell_show_request("sys worker"));
+	enum outcome outcome = shell_rows(sh, shell_show_request("sys worker"), &rows);
+	if (!outcome && json_array_size(rows))
+		print_workers(sh, rows);
+	json_decref(rows);
+	return outcome;
+}
+
+/* The one row of "sys status" or "sys version": *row gets a reference. */
+static enum outcome ask_row(struct shell *sh, const char *what, json_t **row)
+{
+	json_t *rows;
+	enum outcome outcome = shell_rows(sh, shell_show_request(what), &rows);
+
+	*row = json_incref(json_array_get(rows, 0));
+	json_decref(rows);
+	if (outcome || *row)
+		return outcome;
+	session_fail(&sh->session, "show %s: weir-cp sent nothing", what);
+	return OUTCOME_DISCONNECTED;
+}
+
+static void add_value(struct table *t, const char *label, const json_t *row, const char *key)
+{
+	char *text = answer_text(row, key);
+
+	if (text && *text)
+		table_add(t, label, ":", text);
+	free(text);
+}
+
+static void print_block(struct shell *sh, const char *title, struct table *t)
+{
+	fprintf(sh->out, "%s\n", title);
+	table_print(t, 2, sh->out);
+	table_fini(t);
+}
+
+static enum outcome show_dataplane(struct shell *sh)
+{
+	json_t *row;
+	struct table t;
+	enum outcome outcome = ask_row(sh, "sys status", &row);
+
+	if (outcome)
+		return outcome;
+	json_t *state = json_deep_copy(json_object_get(row, "dataplane"));
+	if (!state)
+		state = json_object();
+	json_object_set(state, "running-generation", json_object_get(row, "generation"));
+	if (sh->json) {
+		shell_print_json(sh, state);
+	} else {
+		table_init(&t, 3, 0);
+		add_value(&t, "Connected", state, "connected");
+		add_value(&t, "Generation in Force", state, "generation");
+		add_value(&t, "Running Generation", state, "running-generation");
+		add_value(&t, "Workers", state, "workers");
+		add_value(&t, "Refused", state, "refused");
+		print_block(sh, "Sys::Dataplane", &t);
+	}
+	json_decref(state);
+	json_decref(row);
+	return outcome;
+}
+
+static enum outcome show_config(struct shell *sh)
+{
+	json_t *row;
+	struct table t;
+	enum outcome outcome = ask_row(sh, "sys status", &row);
+
+	if (outcome)
+		return outcome;
+	sh->unsaved = json_integer_value(json_object_get(row, "unsaved"));
+	if (sh->json) {
+		shell_print_json(sh, row);
+	} else {
+		table_init(&t, 3, 0);
+		add_value(&t, "Generation", row, "generation");
+		add_value(&t, "Saved Generation", row, "saved");
+		add_value(&t, "Changes not Saved", row, "unsaved");
+		print_block(sh, "Sys::Config", &t);
+	}
+	json_decref(row);
+	return outcome;
+}
+
+static enum outcome show_version(struct shell *sh)
+{
+	json_t *row;
+	struct table t;
+	enum outcome outcome = ask_row(sh, "sys version", &row);
+
+	if (outcome)
+		return outcome;
+	if (sh->json) {
+		shell_print_json(sh, row);
+	} else {
+		table_init(&t, 3, 0);
+		add_value(&t, "Product", row, "product");
+		add_value(&t, "Version", row, "version");
+		add_value(&t, "Local API", row, "api");
+		print_block(sh, "Sys::Version", &t);
+	}
+	json_decref(row);
+	return outcome;
+}
+
+/* Local time of a count of seconds, as text with fraction. */
+static const char *time_text(const json_t *row, char out[32])
+{
+	char *seconds = answer_text(row, "time");
+	time_t when = seconds ? (time_t)strtoll(seconds, NULL, 10) : 0;
+	struct tm tm;
+
+	out[0] = 0;
+	if (localtime_r(&when, &tm))
+		strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm);
+	free(seconds);
+	return out;
+}
+
+static enum outcome show_history(struct shell *sh)
+{
+	json_t *rows;
+	struct table t;
+
+	if (sh->json)
+		return shell_print_rows(sh, shell_show_request("sys history"));
+	enum outcome outcome = shell_rows(sh, shell_show_request("sys history"), &rows);
+	table_init(&t, 5, 9);
+	table_add(&t, "Generation", "Time", "Author", "Changes", "What");
+	for (size_t i = 0; i < json_array_size(rows); i++) {
+		const json_t *row = json_array_get(rows, i);
+		char *generation = answer_text(row, "generation"),
+		     *author = answer_text(row, "author");
+		char *changes = answer_text(row, "changes"), *what = answer_text(row, "what");
+		char when[32];
+
+		table_add(&t, generation, time_text(row, when), author, changes, what);
+		free(generation);
+		free(author);
+		free(changes);
+		free(what);
+	}
+	if (!outcome)
+		table_print(&t, 0, sh->out);
+	table_fini(&t);
+	json_decref(rows);
+	return outcome;
+}
+
+static enum outcome show_neighbours(struct shell *sh, const char *what)
+{
+	struct columns c = {.what = what,
+		.none = "No neighbour is known",
+		.count = 5,
+		.right = 16,
+		.head = {"Address", "MAC", "VLAN", "State", "Age"},
+		.key = {"address", "mac", "vlan", "state", "age"}};
+
+	return print_columns(sh, &c);
+}
+
+static enum outcome show_interfaces(struct shell *sh)
+{
+	static const struct columns c = {.what = "net interface",
+		.none = "No port is open",
+		.count = 4,
+		.head = {"Interface", "Up", "MAC", "Driver"},
+		.key = {"name", "up", "mac", "driver"}};
+
+	return print_columns(sh, &c);
+}
+
+enum outcome system_run(struct shell *sh, const struct cli_command *c)
+{
+	switch (c->target) {
+	case TARGET_CONFIG:
+		return show_config(sh);
+	case TARGET_VERSION:
+		return show_version(sh);
+	case TARGET_HISTORY:
+		return show_history(sh);
+	case TARGET_NEIGHBOUR:
+		return show_neighbours(sh, c->component);
+	case TARGET_KIND:
+		return show_interfaces(sh);
+	default:
+		break;
+	}
+	if (c->flags & CLI_DROPS)
+		return print_values(sh, "sys drop", "reason", "packets", true);
+	if (c->flags & CLI_MEMORY)
+		return print_values(sh, "sys memory", "name", "value", false);
+	return c->flags & CLI_WORKERS ? show_workers(sh) : show_dataplane(sh);
+}
