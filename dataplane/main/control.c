@@ -31,7 +31,7 @@ static int watch(struct control *c, int fd, enum source source, uint32_t events)
 	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
-static int open_listener(struct control *c, int uid, int gid)
+static int open_listener(struct control *c, const struct identity *owner)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -46,7 +46,7 @@ static int open_listener(struct control *c, int uid, int gid)
 	umask(mask);
 	if (err)
 		return err;
-	if (uid >= 0 && chown(c->path, (uid_t)uid, (gid_t)gid) < 0)
+	if (owner->uid != geteuid() && chown(c->path, owner->uid, owner->gid) < 0)
 		return -errno;
 	return listen(fd, 4) < 0 ? -errno : 0;
 }
@@ -61,7 +61,7 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-int control_init(struct control *c, struct dataplane *dp, int uid, int gid)
+int control_init(struct control *c, struct dataplane *dp, const struct identity *owner)
 {
 	const char *dir = dp->options.run_dir;
 
@@ -74,7 +74,7 @@ int control_init(struct control *c, struct dataplane *dp, int uid, int gid)
 	if (err == 0 && snprintf(c->path, sizeof(c->path), "%s/dp.sock", dir) >= (int)sizeof(c->path))
 		err = -ENAMETOOLONG;
 	if (err == 0)
-		err = open_listener(c, uid, gid);
+		err = open_listener(c, owner);
 	if (err == 0)
 		err = watch(c, c->listener, SOURCE_LISTENER, EPOLLIN);
 	if (err == 0)

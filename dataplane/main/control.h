@@ -5,6 +5,7 @@
 
 #include "main/dataplane.h"
 #include "main/peer.h"
+#include "main/privileges.h"
 #include "main/scan.h"
 
 struct control {
@@ -18,9 +19,8 @@ struct control {
 	uint64_t checked;      /* ns, links and missing taps */
 };
 
-/* Makes the socket (mode 0600, owned by uid and gid unless -1). Signals must be blocked. 0 or -errno,
- * logged. */
-int control_init(struct control *c, struct dataplane *dp, int uid, int gid);
+/* Makes the socket (mode 0600, owner's). Signals must be blocked. 0 or -errno, logged. */
+int control_init(struct control *c, struct dataplane *dp, const struct identity *owner);
 
 /* Serves until SIGTERM or SIGINT. */
 void control_run(struct control *c);

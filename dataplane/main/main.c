@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* weir-dp: sets up in order, gives up privileges, serves, tears down in the reverse order. */
 #include <errno.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "main/control.h"
 #include "main/eal.h"
 #include "main/pipeline.h"
+#include "main/privileges.h"
 #include "main/view_build.h"
 #include "net/net.h"
 #include "port/tap.h"
@@ -162,11 +162,16 @@ static int ports_open(struct dataplane *dp)
 static int serve(struct dataplane *dp)
 {
 	struct control control;
-	int err = control_init(&control, dp, -1, -1);
+	struct identity id;
+	int err = privileges_find(dp->options.user, &id);
 
+	if (err == 0)
+		err = control_init(&control, dp, &id);
 	if (err)
 		return err;
-	err = workers_launch(dp);
+	err = privileges_drop(&id);
+	if (err == 0)
+		err = workers_launch(dp);
 	if (err == 0) {
 		log_notice("serving: %u workers, %u ports", dp->count, port_count());
 		control_run(&control);

@@ -13,8 +13,10 @@
 #include <rte_ethdev.h>
 
 #include "base/log.h"
+#include "port/xdp.h"
 
 static struct port ports[PORTS_MAX];
+static struct xdp_guard *guards[PORTS_MAX];
 static unsigned ports_open;
 static int interface_socket = -1; /* for questions about kernel interfaces */
 
@@ -138,6 +140,8 @@ static int open_one(struct port *p, const struct port_config *config,
 	*step = "interface does not exist";
 	if (config->interface[0] && if_nametoindex(config->interface) == 0)
 		return -errno;
+	if (strcmp(p->driver, "net_af_xdp") == 0)
+		guards[p - ports] = xdp_guard_new(config->interface);
 	*step = "cannot open device";
 	err = rte_dev_probe(config->device);
 	if (err)
@@ -164,6 +168,7 @@ int port_open(const struct port_config *config, unsigned count, const struct por
 		snprintf(reason, reason_size, "more than %u ports", PORTS_MAX);
 		return -EINVAL;
 	}
+	xdp_silence();
 	interface_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	for (unsigned i = 0; i < count; i++) {
 		struct port *p = &ports[i];
@@ -190,6 +195,12 @@ int port_open(const struct port_config *config, unsigned count, const struct por
 
 void port_close(void)
 {
+	for (unsigned i = 0; i < PORTS_MAX; i++) {
+		xdp_guard_free(guards[i]);
+		guards[i] = NULL;
+	}
+	/* The af_xdp driver wants to detach the program by itself, which takes a privilege. */
+	rte_log_set_level_pattern("pmd.net.af_xdp", RTE_LOG_EMERG);
 	while (ports_open > 0) {
 		struct port *p = &ports[--ports_open];
 		struct rte_eth_dev_info info;

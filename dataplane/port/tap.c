@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -42,6 +43,7 @@ static unsigned ring_count;
 static struct tap *taps; /* row by row the view's VLANs; control thread only */
 static unsigned tap_count;
 static int tap_epoll = -1;
+static int tap_socket = -1; /* for questions about interfaces */
 static struct rte_mempool *tap_pool;
 
 /* --- workers ---------------------------------------------------------------------------------------- */
@@ -111,7 +113,8 @@ static struct rte_ring *ring_new(const char *direction, unsigned worker)
 int tap_init(struct worker *const *workers, unsigned count)
 {
 	tap_epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (tap_epoll < 0)
+	tap_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (tap_epoll < 0 || tap_socket < 0)
 		return -errno;
 	tap_pool = workers[0]->pool;
 	ring_count = count;
@@ -155,7 +158,9 @@ void tap_fini(void)
 	ring_count = 0;
 	if (tap_epoll >= 0)
 		close(tap_epoll);
-	tap_epoll = -1;
+	if (tap_socket >= 0)
+		close(tap_socket);
+	tap_epoll = tap_socket = -1;
 }
 
 int tap_poll_fd(void)
@@ -171,6 +176,14 @@ static int watch(unsigned row)
 	if (epoll_ctl(tap_epoll, EPOLL_CTL_MOD, taps[row].fd, &e) == 0)
 		return 0;
 	return epoll_ctl(tap_epoll, EPOLL_CTL_ADD, taps[row].fd, &e) < 0 ? -errno : 0;
+}
+
+static bool tap_exists(const struct tap *t)
+{
+	struct ifreq r = {0};
+
+	memcpy(r.ifr_name, t->name, sizeof(r.ifr_name));
+	return t->name[0] && ioctl(tap_socket, SIOCGIFINDEX, &r) == 0;
 }
 
 /* Attaches to a tap that somebody made; never makes one. */
@@ -190,7 +203,7 @@ static void tap_open(unsigned row)
 {
 	struct tap *t = &taps[row];
 
-	if (t->fd >= 0 || t->name[0] == '\0' || if_nametoindex(t->name) == 0)
+	if (t->fd >= 0 || !tap_exists(t))
 		return;
 	int err = attach(t);
 	if (err == 0)

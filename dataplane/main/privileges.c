@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "main/privileges.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <seccomp.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+static int fail(const char *what, int err)
+{
+	log_error("privileges: %s: %s", what, strerror(-err));
+	return err;
+}
+
+int privileges_find(const char *user, struct identity *out)
+{
+	*out = (struct identity){geteuid(), getegid()};
+	if (!user)
+		return 0;
+	errno = 0;
+	const struct passwd *p = getpwnam(user);
+	if (!p) {
+		log_error("--user: \"%s\": %s", user, errno ? strerror(errno) : "no such user");
+		return errno ? -errno : -ENOENT;
+	}
+	if (geteuid() != 0 && p->pw_uid != geteuid()) {
+		log_error("--user: \"%s\": only root can become another user", user);
+		return -EPERM;
+	}
+	*out = (struct identity){p->pw_uid, p->pw_gid};
+	return 0;
+}
+
+/* The C library and libpsx carry these over to all threads. */
+static int become(const struct identity *id)
+{
+	if (geteuid() == 0 && setgroups(0, NULL) < 0)
+		return fail("supplementary groups", -errno);
+	if (setresgid(id->gid, id->gid, id->gid) < 0)
+		return fail("group", -errno);
+	if (setresuid(id->uid, id->uid, id->uid) < 0)
+		return fail("user", -errno);
+	cap_t none = cap_init();
+	if (!none)
+		return fail("capabilities", -ENOMEM);
+	int err = cap_set_proc(none) < 0 ? -errno : 0;
+	cap_free(none);
+	return err ? fail("capabilities", err) : 0;
+}
+
+/* The sanitizers' own calls at the end of the process are not worth a second list. */
+#ifdef WEIR_SANITIZE
+
+static int filter_calls(void)
+{
+	return 0;
+}
+
+#else
+
+/*
+ * What serving needs: packets (AF_PACKET, AF_XDP: already open), control socket, taps, memory, time,
+ * threads, and an orderly end. No new sockets, no programs, no other processes.
+ */
+static const int calls[] = {
+	/* packets, control socket, taps */
+	SCMP_SYS(sendto), SCMP_SYS(recvfrom), SCMP_SYS(sendmsg), SCMP_SYS(recvmsg), SCMP_SYS(read),
+	SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(poll), SCMP_SYS(ppoll),
+	SCMP_SYS(accept4), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
+	SCMP_SYS(ioctl), SCMP_SYS(fcntl), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
+	SCMP_SYS(openat), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(lseek),
+	SCMP_SYS(pread64), SCMP_SYS(pwrite64),
+	/* memory */
+	SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mprotect), SCMP_SYS(mremap), SCMP_SYS(madvise),
+	SCMP_SYS(brk),
+	/* time and threads */
+	SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep), SCMP_SYS(futex),
+	SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity), SCMP_SYS(prctl), SCMP_SYS(getpid),
+	SCMP_SYS(gettid), SCMP_SYS(tgkill), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall), SCMP_SYS(set_robust_list),
+	SCMP_SYS(rseq), SCMP_SYS(getrandom),
+	/* the end */
+	SCMP_SYS(unlink), SCMP_SYS(rmdir), SCMP_SYS(exit), SCMP_SYS(exit_group),
+};
+
+static int filter_calls(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int err = filter ? 0 : -ENOMEM;
+
+	for (size_t i = 0; err == 0 && i < sizeof(calls) / sizeof(calls[0]); i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+	if (err == 0)
+		err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (err == 0)
+		err = seccomp_load(filter);
+	seccomp_release(filter);
+	return err ? fail("system call filter", err) : 0;
+}
+
+#endif
+
+int privileges_drop(const struct identity *id)
+{
+	int err = become(id);
+
+	if (err)
+		return err;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return fail("no new privileges", -errno);
+	return filter_calls();
+}
