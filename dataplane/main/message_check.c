@@ -89,6 +89,8 @@ int message_check(const void *message, size_t length, unsigned descriptors, char
 
 	if (length < sizeof(*h))
 		return refuse(reason, reason_size, "message", "shorter than its header");
+	if (length > MSG_LENGTH_MAX)
+		return refuse(reason, reason_size, "message", "length is out of range");
 	if (h->length != length)
 		return refuse(reason, reason_size, "message", "length is not that of the packet");
 	if (descriptors != (h->type == MSG_SNAPSHOT))

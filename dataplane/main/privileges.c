@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "main/privileges.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
+
+#define THREADS_WAIT_MS 5000
 
 static int fail(const char *what, int err)
 {
@@ -37,7 +44,7 @@ int privileges_find(const char *user, struct identity *out)
 	return 0;
 }
 
-/* The C library and libpsx carry these over to all threads. */
+/* The C library carries these over to all threads. */
 static int become(const struct identity *id)
 {
 	if (geteuid() == 0 && setgroups(0, NULL) < 0)
@@ -46,12 +53,58 @@ static int become(const struct identity *id)
 		return fail("group", -errno);
 	if (setresuid(id->uid, id->uid, id->uid) < 0)
 		return fail("user", -errno);
-	cap_t none = cap_init();
-	if (!none)
-		return fail("capabilities", -ENOMEM);
-	int err = cap_set_proc(none) < 0 ? -errno : 0;
-	cap_free(none);
-	return err ? fail("capabilities", err) : 0;
+	return 0;
+}
+
+static unsigned threads_done;
+
+/* Capabilities and their way back belong to a thread, and DPDK's threads run already: each gives up its
+ * own, here. */
+static void drop_here(int number)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	if (syscall(SYS_capset, &header, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+		__atomic_fetch_add(&threads_done, 1, __ATOMIC_RELAXED);
+}
+
+/* Sends the signal to every thread. How many there are, or -errno. */
+static int signal_threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *d;
+	int count = 0;
+
+	if (!tasks)
+		return -errno;
+	while ((d = readdir(tasks))) {
+		int thread = atoi(d->d_name);
+		if (thread > 0 && syscall(SYS_tgkill, getpid(), thread, SIGUSR1) == 0)
+			count++;
+	}
+	closedir(tasks);
+	return count;
+}
+
+static int drop_capabilities(void)
+{
+	const struct sigaction drop = {.sa_handler = drop_here, .sa_flags = SA_RESTART};
+	const struct timespec step = {.tv_nsec = 1000000};
+
+	if (sigaction(SIGUSR1, &drop, NULL) < 0)
+		return fail("capabilities", -errno);
+	int count = signal_threads();
+	if (count < 0)
+		return fail("capabilities", count);
+	for (int i = 0; i < THREADS_WAIT_MS; i++) {
+		if (__atomic_load_n(&threads_done, __ATOMIC_RELAXED) == (unsigned)count) {
+			signal(SIGUSR1, SIG_IGN);
+			return 0;
+		}
+		nanosleep(&step, NULL);
+	}
+	return fail("capabilities", -ETIMEDOUT);
 }
 
 /* The sanitizers' own calls at the end of the process are not worth a second list. */
@@ -110,9 +163,7 @@ int privileges_drop(const struct identity *id)
 {
 	int err = become(id);
 
-	if (err)
-		return err;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return fail("no new privileges", -errno);
-	return filter_calls();
+	if (err == 0)
+		err = drop_capabilities();
+	return err ? err : filter_calls();
 }
