@@ -200,6 +200,12 @@ static inline struct model_service model_service(uint32_t entry)
 	return (struct model_service){.proto = (uint8_t)(entry >> 16), .port = (uint16_t)entry};
 }
 
+enum { MODEL_SERVICES_MAX = MODEL_LIST_MAX + 16 };
+
+/* What an allow-service list lets in, LTM's default set spelled out. Their number; *all: everything. */
+unsigned model_services(const struct model_list *list, struct model_service out[MODEL_SERVICES_MAX],
+			bool *all);
+
 /* ---- objects ---- */
 
 /* A model with the built-in objects. NULL: no memory. */
@@ -232,6 +238,7 @@ uint32_t model_db_value(const struct model *m, const char *name);
 
 /* Generation of the configuration: +1 with every commit that changes a config field; starts with 1. */
 uint64_t model_generation(const struct model *m);
+void model_generation_set(struct model *m, uint64_t generation); /* as the store says, after loading it */
 
 /* ---- transactions ---- */
 
@@ -251,6 +258,7 @@ struct model_change {
 	uint8_t kind;
 	uint8_t effect; /* EFFECT_* of all changed fields */
 	bool config;	/* a config field changed, or created or deleted */
+	bool owner_gone; /* of a deleted child: its owner was deleted too */
 	char *path;	/* and owner's path, separated by a blank, for the journal */
 };
 
@@ -313,7 +321,8 @@ int model_edit(struct model *m, enum model_verb verb, const char *text, struct m
 
 /*
  * Sets the bits (HOLD_SESSION = user-disabled, HOLD_STATE = user-down) of one class on a node or member.
- * Clearing as HOLD_OPERATOR clears every class; the note of the commit says which.
+ * No bits as HOLD_OPERATOR clears every class; the note of the commit says which. So do, for their bit,
+ * "session user-enabled" and "state user-up" of an operator.
  */
 int model_hold(struct model *m, uint32_t id, enum hold_class class, unsigned bits, const char *reason,
 	       struct model_error *err);
@@ -343,7 +352,8 @@ enum load_flags {
 
 /*
  * Parses text (len bytes, file is its name in errors) into the open transaction. Objects that keep their
- * path keep their id.
+ * path keep their id. Text of the store is loaded commit by commit: first model_print's with LOAD_STORE,
+ * then each of model_print_changes' with LOAD_STORE | LOAD_MERGE in a transaction of its own.
  */
 int model_load(struct model *m, const char *text, size_t len, const char *file, unsigned flags,
 	       struct model_error *err);

@@ -3,7 +3,15 @@
 #ifndef WEIR_MODEL_INTERNAL_H
 #define WEIR_MODEL_INTERNAL_H
 
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "model/model.h"
+
+#define MODEL_PATH_MAX 255 /* bytes of a path */
+#define FOLDER_COMMON "/Common"
 
 struct kind_alias {
 	const char *words;
@@ -11,5 +19,283 @@ struct kind_alias {
 };
 
 extern const struct kind_alias model_kind_aliases[]; /* ends with words NULL */
+
+/* ---- text ---- */
+
+struct strings {
+	struct string *row;
+	uint32_t count, cap, free; /* free: first of the chain of unused rows */
+	uint32_t *bucket;
+	uint32_t buckets, used;
+};
+
+int strings_init(struct strings *s);
+void strings_fini(struct strings *s);
+/* Handle of the text, counted once more; 0 for "". UINT32_MAX: no memory. */
+uint32_t strings_get(struct strings *s, const char *text, size_t len);
+void strings_count(struct strings *s, uint32_t handle, int by);
+const char *strings_text(const struct strings *s, uint32_t handle);
+
+/* ---- objects ---- */
+
+/* Sorted by path up to sorted, then in order of arrival. Deleted items leave when the order is next fixed. */
+struct order {
+	struct item **v;
+	unsigned count, cap, sorted;
+	bool dirty;
+};
+
+/* An object as the model holds it: one allocation, followed by its data and its path. */
+struct item {
+	struct object o;
+	void *data;
+	uint64_t given; /* bit per field that was set, the others follow defaults-from */
+	struct item *next;	 /* of the same bucket of paths */
+	struct item *key_next;	 /* of the same bucket of keys */
+	uint64_t hash, key_hash; /* key_hash 0 = not in the table of keys */
+	struct order children;
+	void *base;	/* of a built-in object: its data as it came, else NULL */
+	uint32_t touch; /* number of its row in the transaction, 0 = untouched */
+	bool deleted;	/* gone unless the transaction is aborted */
+	bool in_order;
+	bool unseen; /* while loading: the text has not named it yet */
+};
+
+/* What a transaction did to an object. */
+struct touch {
+	struct item *item;
+	void *before; /* its data, NULL if the transaction created it */
+	uint64_t given_before;
+	int line;
+	uint16_t pending; /* references not yet found */
+	bool lost_user;	  /* the last reference to it went away */
+	uint64_t generation; /* the store's, or 0 = one more */
+};
+
+struct pending {
+	struct item *item; /* NULL: taken back */
+	const struct field *field;
+	char *name; /* full path */
+	int line;
+};
+
+struct model {
+	struct item **slot;
+	uint16_t *slot_generation;
+	uint32_t slots, slots_cap; /* slots: behind the highest one used */
+	uint32_t *free_slot;
+	uint32_t free_head, free_count, free_cap;
+	uint16_t generation_floor; /* of slots that were never used */
+
+	struct item **bucket, **key_bucket;
+	uint32_t buckets, items;
+	struct order order[MODEL_KINDS];
+	unsigned count[MODEL_KINDS];
+	struct strings strings;
+	uint64_t generation;
+
+	/* the transaction */
+	bool open, failed, ending;
+	struct model_actor actor;
+	char *actor_reason;
+	bool internal; /* the model itself changes something: no question of roles */
+	struct touch *touch;
+	uint32_t touches, touches_cap;
+	struct pending *pending;
+	uint32_t pendings, pendings_cap;
+	char *file;
+	int line;
+	char note[256];
+};
+
+static inline const struct kind *kind_of(const struct item *it)
+{
+	return &model_kinds[it->o.kind];
+}
+
+static inline void *field_at(const struct field *f, void *data)
+{
+	return (char *)data + f->offset;
+}
+
+static inline const void *field_in(const struct field *f, const void *data)
+{
+	return (const char *)data + f->offset;
+}
+
+/* Item of an id, also of one deleted in this transaction. NULL: none. */
+struct item *item_of(const struct model *m, uint32_t id);
+/* Also finds what was deleted in this transaction. */
+struct item *item_any(const struct model *m, enum model_kind kind, uint32_t owner, const char *path);
+struct item *item_find(const struct model *m, enum model_kind kind, uint32_t owner, const char *path);
+
+/* Makes the item and puts it in all tables but that of keys. id ID_NONE: a new one. NULL: no memory. */
+struct item *item_new(struct model *m, enum model_kind kind, struct item *owner, const char *path,
+		      uint32_t id);
+int slots_begin_at(struct model *m, uint32_t slot); /* new ids are behind */
+void item_free(struct model *m, struct item *it); /* out of all tables */
+void item_hide(struct model *m, struct item *it); /* deleted, until item_show or item_free */
+void item_show(struct model *m, struct item *it);
+
+void item_users(struct model *m, uint32_t id, int by);
+/* Counts its references and texts (by = 1 or -1) in the objects it names. */
+void item_count_refs(struct model *m, const struct item *it, int by);
+void data_count_strings(struct model *m, enum model_kind kind, const void *data, int by);
+
+void item_rekey(struct model *m, struct item *it);
+/* Next other item of the kind with the same key, behind prev (NULL: the first); or NULL. */
+struct item *item_same_key(const struct model *m, const struct item *it, const struct item *prev);
+/* Item of the kind whose key is these bytes. */
+struct item *key_find(const struct model *m, enum model_kind kind, const void *key, size_t len);
+
+/* Key bytes of an item (at most KEY_MAX), 0 if it has none. */
+enum { KEY_MAX = 64 };
+size_t item_key(const struct item *it, uint8_t key[KEY_MAX]);
+
+struct order *order_of(const struct model *m, const struct item *it);
+void order_fix(struct order *o);
+
+uint64_t hash_bytes(uint64_t seed, const void *bytes, size_t len);
+
+/* ---- changes ---- */
+
+struct touch *item_touch(struct model *m, struct item *it); /* NULL: no memory */
+static inline struct touch *touch_of(const struct model *m, const struct item *it)
+{
+	return &m->touch[it->touch - 1];
+}
+
+/* Create and delete without questions of role or of fixed kinds. *it may be NULL. */
+int change_create(struct model *m, enum model_kind kind, struct item *owner, const char *path,
+		  uint32_t id, struct item **it, struct model_error *err);
+int change_delete(struct model *m, struct item *it, struct model_error *err);
+int change_pending(struct model *m, struct item *it, const struct field *f, const char *name);
+/* Forgets them; f NULL: of all fields. */
+void change_drop_pending(struct model *m, const struct item *it, const struct field *f);
+void change_defaults(struct model *m, struct item *it); /* of a new item: references that have one */
+/* Gives one field its default; the item is touched. */
+void change_default(struct model *m, struct item *it, const struct field *f);
+int change_check_role(const struct model *m, enum model_role who, const struct item *it,
+		      const char *field, struct model_error *err);
+/* Hold bits of one class become bits (reason NULL = the actor's); bits in clear go from all classes. */
+int change_hold(struct model *m, struct item *it, enum hold_class class, unsigned bits,
+		const char *reason, unsigned clear, struct model_error *err);
+
+/* Creates what stands beside objects, then checks all touched ones. */
+int rules_validate(struct model *m, struct model_error *err);
+/* What LTM creates or fills in beside an object: a member's node, a default profile, ... */
+int beside_complete(struct model *m, struct item *it, struct model_error *err);
+/* The object a pending reference may be given: IP addresses and interfaces come into being when named. */
+int beside_create(struct model *m, const struct field *f, const char *path, struct item *user,
+		  struct item **out, struct model_error *err);
+/* Profiles take what they do not set themselves from defaults-from. */
+int beside_inherit(struct model *m, enum model_kind kind, struct model_error *err);
+const struct field *kind_parent_field(enum model_kind kind); /* defaults-from, or NULL */
+bool interface_name_ok(const char *name);
+/* What must hold of one object. */
+int check_item(struct model *m, struct item *it, struct model_error *err);
+
+/* ---- names ---- */
+
+struct member_name {
+	char host[MODEL_PATH_MAX + 1]; /* "/Common/10.0.0.1" */
+	uint16_t port;
+};
+
+/* Last part of a path. */
+const char *path_name(const char *path);
+/* "/Common/x" of "x" or of a path; with the reason of a refusal. Writes at most MODEL_PATH_MAX + 1. */
+int name_path(enum model_kind kind, const char *name, char *path, char *reason, size_t size);
+/* Splits "10.0.0.1:80", "2001:db8::1.80", "web:http", with or without partition. */
+int name_endpoint(const char *name, struct member_name *out, char *reason, size_t size);
+void name_endpoint_text(const char *host, uint16_t port, struct text *out);
+/* Address with an optional "%0"; any, any6. */
+int name_address(const char *text, struct ip_addr *addr, char *reason, size_t size);
+
+/* ---- values ---- */
+
+enum { VALUE_MAX = sizeof(struct model_list) };
+
+/* What parsing a value needs and says. */
+struct value {
+	_Alignas(8) char data[VALUE_MAX]; /* as it goes into the struct */
+	char missing[MODEL_PATH_MAX + 1]; /* path of a reference that does not exist yet, or "" */
+	char reason[MODEL_REASON_MAX];
+};
+
+/* Text to value; code as in struct model_error, with reason. Strings get counted. */
+int value_parse(struct model *m, const struct field *f, const char *text, struct value *v);
+void value_text(const struct model *m, const struct field *f, const void *data, struct text *out);
+
+uint32_t value_number_get(const struct field *f, const void *data); /* TYPE_INT, _ENUM, _FLAG */
+void value_number_put(const struct field *f, void *data, uint32_t value);
+/* One entry of a list. */
+int list_parse(struct model *m, const struct field *f, const char *text, uint32_t *entry,
+	       struct value *v);
+void list_text(const struct model *m, const struct field *f, uint32_t entry, struct text *out);
+int service_parse(const char *text, uint32_t *entry, char *reason, size_t size);
+void service_text(uint32_t entry, struct text *out);
+/* Whether a field of the item has its default (of defaults-from where the kind has that). */
+bool value_is_default(const struct model *m, const struct item *it, const struct field *f);
+
+/* ---- setting fields (sets.c) ---- */
+
+int set_text(struct model *m, struct item *it, const struct field *f, const char *text,
+	     struct model_error *err);
+int set_flag(struct model *m, struct item *it, const struct field *f, bool on, struct model_error *err);
+
+/* All fields that may be set again get their default; a built-in object's what it came with. */
+int set_defaults(struct model *m, struct item *it, struct model_error *err);
+
+enum list_verb { LIST_REPLACE, LIST_ADD, LIST_DELETE };
+int set_list(struct model *m, struct item *it, const struct field *f, const char *const *text,
+	     unsigned count, enum list_verb verb, struct model_error *err);
+/* Index of a field within its kind. */
+static inline unsigned field_index(const struct item *it, const struct field *f)
+{
+	return (unsigned)(f - kind_of(it)->fields);
+}
+
+/* ---- weir.conf ---- */
+
+enum token_type { TOKEN_END, TOKEN_WORD, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_BAD };
+
+/* Splits text into words and braces, by the rules of the command language (docs/operators-guide.md). */
+struct lexer {
+	const char *text, *end;
+	int line;
+	struct text word; /* of the token just read */
+	bool quoted;	  /* a part of it was between quotes: never a keyword */
+	int word_line;	  /* where it began */
+	const char *reason; /* of TOKEN_BAD */
+};
+
+void lexer_init(struct lexer *lex, const char *text, size_t len);
+enum token_type lexer_next(struct lexer *lex);
+void lexer_fini(struct lexer *lex);
+
+/* What the words are for: it decides what a plain block of children means. */
+enum conf_use { CONF_LOAD, CONF_CREATE, CONF_MODIFY, CONF_DELETE };
+
+/*
+ * LTM's words as text for libconfuse, checked against the schema: "key = 'value'", sections for objects,
+ * groups and children; verbs as options. Each token stands on the line it had. One block or all of them.
+ */
+int conf_translate(struct model *m, struct lexer *lex, enum conf_use use, unsigned load_flags,
+		   struct text *out, struct model_error *err);
+/* Reads back what conf_translate quoted; in place. */
+void conf_unquote(char *value);
+/* Runs libconfuse over translated text; its callbacks change the model. */
+int conf_apply(struct model *m, const struct text *text, unsigned load_flags, struct model_error *err);
+
+/* ---- errors ---- */
+
+int fail(struct model *m, struct model_error *err, int code, const struct item *it, const char *field,
+	 const char *format, ...) __attribute__((format(printf, 6, 7)));
+int fail_named(struct model *m, struct model_error *err, int code, enum model_kind kind,
+	       const char *name, const char *field, const char *format, ...)
+	__attribute__((format(printf, 7, 8)));
+/* "/Common/web", a child's with its owner's path before it. */
+void item_name(const struct model *m, const struct item *it, char *buf, size_t size);
 
 #endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What LTM creates or fills in beside an object: nodes, virtual addresses, default profiles, tags. */
+#include "model/model_internal.h"
+
+/* Sets a field that the model itself derives, with references counted. */
+static int derive(struct model *m, struct item *it, const char *field, const char *text,
+		  struct model_error *err)
+{
+	const struct field *f = model_field_find(it->o.kind, NULL, field);
+	uint64_t given = it->given;
+	int rc = set_text(m, it, f, text, err);
+
+	it->given = given;
+	return rc;
+}
+
+/* ---- objects that come into being when named ---- */
+
+static int address_object(struct model *m, enum model_kind kind, const char *path,
+			  const struct ip_addr *addr, struct item **out, struct model_error *err)
+{
+	char text[IP_ADDR_TEXT];
+	int rc = change_create(m, kind, NULL, path, ID_NONE, out, err);
+
+	if (rc)
+		return rc;
+	rc = set_text(m, *out, model_field_find(kind, NULL, "address"), ip_format(addr, text), err);
+	item_rekey(m, *out);
+	return rc;
+}
+
+/* The mask a virtual server asks of its new address; an address of no bits is a wildcard. */
+static void address_mask(struct item *address, const struct item *user)
+{
+	struct virtual_address *a = address->data;
+
+	if (ip_is_any(&a->conf.address))
+		a->conf.mask = 0;
+	if (user->o.kind == KIND_VIRTUAL && ((const struct virtual *)user->data)->conf.mask != MODEL_MASK_HOST)
+		a->conf.mask = ((const struct virtual *)user->data)->conf.mask;
+}
+
+int beside_create(struct model *m, const struct field *f, const char *path, struct item *user,
+		  struct item **out, struct model_error *err)
+{
+	enum model_kind kind = (enum model_kind)__builtin_ctz(f->refs);
+	struct ip_addr addr;
+	char why[160];
+	int rc;
+
+	if (kind == KIND_INTERFACE && interface_name_ok(path))
+		return change_create(m, kind, NULL, path, ID_NONE, out, err);
+	if ((kind == KIND_VIRTUAL_ADDRESS || kind == KIND_SNAT_TRANSLATION) &&
+	    name_address(path_name(path), &addr, why, sizeof(why)) == 0) {
+		*out = key_find(m, kind, &addr, sizeof(addr));
+		if (*out)
+			return 0;
+		rc = address_object(m, kind, path, &addr, out, err);
+		if (!rc && kind == KIND_VIRTUAL_ADDRESS)
+			address_mask(*out, user);
+		return rc;
+	}
+	return fail(m, err, -ENOENT, user, f->name, "%s %s does not exist", model_kinds[kind].full, path);
+}
+
+/* ---- pool members ---- */
+
+static int member_node(struct model *m, struct item *it, const struct member_name *name,
+		       struct item **node, struct model_error *err)
+{
+	const struct pool_member *member = it->data;
+	struct ip_addr addr = member->conf.address;
+	static const struct ip_addr none;
+	char why[160];
+	struct item *other;
+
+	*node = item_find(m, KIND_NODE, ID_NONE, name->host);
+	if (*node)
+		return 0;
+	if (ip_equal(&addr, &none) && name_address(path_name(name->host), &addr, why, sizeof(why)))
+		return fail(m, err, -ENOENT, it, NULL, "node %s does not exist: give the address", name->host);
+	other = key_find(m, KIND_NODE, &addr, sizeof(addr));
+	if (other)
+		return fail(m, err, -EEXIST, it, NULL,
+			    "node %s has this address already: name the member %s:%u", other->o.path,
+			    path_name(other->o.path), name->port);
+	return address_object(m, KIND_NODE, name->host, &addr, node, err);
+}
+
+static int member_complete(struct model *m, struct item *it, struct model_error *err)
+{
+	struct pool_member *member = it->data;
+	struct member_name name;
+	struct item *node;
+	static const struct ip_addr none;
+	char why[160], text[IP_ADDR_TEXT];
+	int rc;
+
+	if (member->conf.node != ID_NONE)
+		return 0;
+	if (name_endpoint(it->o.path, &name, why, sizeof(why)))
+		return fail(m, err, -EINVAL, it, NULL, "%s", why);
+	rc = member_node(m, it, &name, &node, err);
+	if (rc)
+		return rc;
+	const struct ip_addr *addr = &((const struct node *)node->data)->conf.address;
+	if (!ip_equal(&member->conf.address, &none) && !ip_equal(&member->conf.address, addr))
+		return fail(m, err, -EINVAL, it, "address", "node %s has address %s", node->o.path,
+			    ip_format(addr, text));
+	member->conf.address = *addr;
+	member->conf.port = name.port;
+	member->conf.node = node->o.id;
+	item_users(m, node->o.id, 1);
+	return 0;
+}
+
+/* ---- virtual servers ---- */
+
+static int virtual_profile(struct model *m, struct item *it, struct model_error *err)
+{
+	const struct virtual *v = it->data;
+
+	order_fix(&it->children);
+	if (it->children.count)
+		return 0;
+	return change_create(m, KIND_VIRTUAL_PROFILE, it,
+			     v->conf.ip_protocol == 17 ? "/Common/udp" : "/Common/fastL4", ID_NONE, NULL, err);
+}
+
+/* One mask for a virtual server and its address; the address is the virtual server's if nobody else's. */
+static int virtual_mask(struct model *m, struct item *it, struct item *address, struct model_error *err)
+{
+	struct virtual *v = it->data;
+	struct virtual_address *a = address->data;
+	uint64_t bit = 1ull << field_index(it, model_field_find(KIND_VIRTUAL, NULL, "mask"));
+
+	if (a->conf.mask == v->conf.mask)
+		return 0;
+	if (!(it->given & bit)) {
+		v->conf.mask = a->conf.mask;
+		return 0;
+	}
+	if (address->o.users > 1)
+		return fail(m, err, -EINVAL, it, "mask", "virtual address %s has another mask, and other users",
+			    address->o.path);
+	if (!item_touch(m, address))
+		return fail(m, err, -ENOMEM, it, "mask", "no memory");
+	a->conf.mask = v->conf.mask;
+	return 0;
+}
+
+static int virtual_complete(struct model *m, struct item *it, struct model_error *err)
+{
+	const struct field *source = model_field_find(KIND_VIRTUAL, NULL, "source");
+	struct virtual *v = it->data;
+	struct item *address = item_of(m, v->conf.destination.addr);
+	int rc;
+
+	if (!address)
+		return 0; /* "is required" comes next */
+	rc = virtual_mask(m, it, address, err);
+	if (rc)
+		return rc;
+	bool v4 = ip_is_v4(&((const struct virtual_address *)address->data)->conf.address);
+	if (!(it->given & 1ull << field_index(it, source)) && ip_is_v4(&v->conf.source.addr) != v4)
+		rc = derive(m, it, "source", v4 ? "0.0.0.0/0" : "::/0", err);
+	return rc ? rc : virtual_profile(m, it, err);
+}
+
+/* ---- the rest ---- */
+
+/* Object named by a child's name: the profile, the interface. */
+static int child_target(struct model *m, struct item *it, const char *field, uint32_t *id,
+			struct model_error *err)
+{
+	const struct field *f = model_field_find(it->o.kind, NULL, field);
+	struct item *to = NULL;
+	int rc = 0;
+
+	if (*id != ID_NONE)
+		return 0;
+	for (unsigned kind = 0; !to && kind < MODEL_KINDS; kind++)
+		if (f->refs & (1u << kind))
+			to = item_find(m, kind, ID_NONE, it->o.path);
+	if (!to && it->o.kind == KIND_VIRTUAL_PROFILE)
+		return fail(m, err, -ENOENT, it, NULL, "the profile does not exist");
+	if (!to)
+		rc = beside_create(m, f, it->o.path, it, &to, err);
+	if (rc)
+		return rc;
+	*id = to->o.id;
+	item_users(m, *id, 1);
+	return 0;
+}
+
+/* The highest free tag, as LTM gives it. */
+static int vlan_tag(struct model *m, struct item *it, struct model_error *err)
+{
+	struct vlan *vlan = it->data;
+
+	if (vlan->conf.tag)
+		return 0;
+	for (uint16_t tag = 4094; tag; tag--)
+		if (!key_find(m, KIND_VLAN, &tag, sizeof(tag))) {
+			vlan->conf.tag = tag;
+			item_rekey(m, it);
+			return 0;
+		}
+	return fail(m, err, -E2BIG, it, "tag", "no free tag is left");
+}
+
+/* An object that is named by its address needs no address field. */
+static int address_from_name(struct model *m, struct item *it, struct ip_addr *addr)
+{
+	static const struct ip_addr none;
+	char why[160];
+
+	if (ip_equal(addr, &none) && name_address(path_name(it->o.path), addr, why, sizeof(why)) == 0) {
+		it->given |= 1ull << field_index(it, model_field_find(it->o.kind, NULL, "address"));
+		item_rekey(m, it);
+	}
+	return 0;
+}
+
+static int floating(struct model *m, struct item *it, uint32_t group, uint8_t *value,
+		    struct model_error *err)
+{
+	const struct field *f = model_field_find(it->o.kind, NULL, "floating");
+	struct item *to = item_of(m, group);
+	uint8_t derived = to && ((const struct traffic_group *)to->data)->conf.is_floating;
+
+	if (it->given & 1ull << field_index(it, f) && *value != derived)
+		return fail(m, err, -EINVAL, it, "floating", "follows from traffic-group, which is %s",
+			    to ? to->o.path : "none");
+	it->given &= ~(1ull << field_index(it, f));
+	*value = derived;
+	return 0;
+}
+
+int beside_complete(struct model *m, struct item *it, struct model_error *err)
+{
+	void *data = it->data;
+
+	switch (it->o.kind) {
+	case KIND_POOL_MEMBER:
+		return member_complete(m, it, err);
+	case KIND_VIRTUAL:
+		return virtual_complete(m, it, err);
+	case KIND_VIRTUAL_PROFILE:
+		return child_target(m, it, "profile", &((struct virtual_profile *)data)->conf.profile, err);
+	case KIND_VLAN_INTERFACE:
+		return child_target(m, it, "interface", &((struct vlan_interface *)data)->conf.interface, err);
+	case KIND_VLAN:
+		return vlan_tag(m, it, err);
+	case KIND_NODE:
+		return address_from_name(m, it, &((struct node *)data)->conf.address);
+	case KIND_SNAT_TRANSLATION:
+		return address_from_name(m, it, &((struct snat_translation *)data)->conf.address);
+	case KIND_VIRTUAL_ADDRESS: {
+		struct virtual_address *v = data;
+		address_from_name(m, it, &v->conf.address);
+		if (ip_is_any(&v->conf.address))
+			v->conf.mask = 0;
+		return floating(m, it, v->conf.traffic_group, &v->conf.floating, err);
+	}
+	case KIND_SELF: {
+		struct self *s = data;
+		return floating(m, it, s->conf.traffic_group, &s->conf.floating, err);
+	}
+	default:
+		return 0;
+	}
+}
+
+/* ---- inheritance ---- */
+
+const struct field *kind_parent_field(enum model_kind kind)
+{
+	const struct field *f = model_kinds[kind].fields;
+
+	return strcmp(f->name, "defaults-from") ? NULL : f;
+}
+
+static int inherit(struct model *m, struct item *it, unsigned depth, struct model_error *err)
+{
+	const struct kind *k = kind_of(it);
+	struct item *parent = item_of(m, *(const uint32_t *)field_in(k->fields, it->data));
+
+	if (!parent)
+		return 0;
+	if (depth > 16)
+		return fail(m, err, -EINVAL, it, "defaults-from", "too many profiles, or a circle of them");
+	int rc = inherit(m, parent, depth + 1, err);
+	for (unsigned i = 1; !rc && i < k->field_count; i++) {
+		const struct field *f = &k->fields[i];
+		if (it->given & 1ull << i || f->type == TYPE_STRING || f->type == TYPE_REF ||
+		    !memcmp(field_in(f, it->data), field_in(f, parent->data), f->size))
+			continue;
+		if (!item_touch(m, it))
+			return fail(m, err, -ENOMEM, it, f->name, "no memory");
+		memcpy(field_at(f, it->data), field_in(f, parent->data), f->size);
+	}
+	return rc;
+}
+
+int beside_inherit(struct model *m, enum model_kind kind, struct model_error *err)
+{
+	struct order *o = &m->order[kind];
+	int rc = 0;
+
+	order_fix(o);
+	for (unsigned i = 0; !rc && i < o->count; i++)
+		rc = inherit(m, o->v[i], 0, err);
+	return rc;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Objects in iControl REST form. */
+#include "model/model_internal.h"
+
+#include <stdio.h>
+
+#include "ipc/ipc.h"
+
+#define HOST "https://localhost/mgmt/tm/"
+
+/* "~Common~web" of "/Common/web"; "%25" for "%" needs nobody: only route domain 0 exists. */
+static void tilde_path(const char *path, struct text *out)
+{
+	for (const char *p = path; *p; p++)
+		text_add(out, *p == '/' ? "~" : p, 1);
+}
+
+static void link_of(const struct model *m, const struct item *it, struct text *out)
+{
+	struct item *owner = item_of(m, it->o.owner);
+
+	if (owner) {
+		link_of(m, owner, out);
+		text_printf(out, "/%s/", kind_of(it)->rest);
+	} else {
+		text_printf(out, HOST "%s/", kind_of(it)->rest);
+	}
+	tilde_path(it->o.path, out);
+}
+
+static json_t *text_json(struct text *t)
+{
+	json_t *value = t->failed ? NULL : ipc_text_new(t->data ? t->data : "", t->len);
+
+	text_fini(t);
+	return value;
+}
+
+static json_t *link_json(const struct model *m, const struct item *it)
+{
+	struct text t = {0};
+
+	link_of(m, it, &t);
+	return json_pack("{s:o}", "link", text_json(&t));
+}
+
+/* ---- writing ---- */
+
+static void put_names(json_t *out, const struct model *m, const struct item *it)
+{
+	struct text t = {0};
+	bool path = it->o.path[0] == '/' && it->o.kind != KIND_FOLDER;
+
+	json_object_set_new(out, "kind", json_string(kind_of(it)->rest_kind));
+	json_object_set_new(out, "name", json_string(path ? path_name(it->o.path) : it->o.path));
+	if (path)
+		json_object_set_new(out, "partition", json_string("Common"));
+	json_object_set_new(out, "fullPath", json_string(it->o.path));
+	json_object_set_new(out, "generation", json_integer((json_int_t)it->o.generation));
+	link_of(m, it, &t);
+	json_object_set_new(out, "selfLink", text_json(&t));
+}
+
+static json_t *list_json(const struct model *m, const struct item *it, const struct field *f)
+{
+	const struct model_list *list = field_in(f, it->data);
+	json_t *out;
+
+	if (list->mode == LIST_ALL || (list->mode == LIST_DEFAULT && !list->count))
+		return json_string(list->mode == LIST_ALL ? "all" : "default");
+	out = json_array();
+	if (list->mode == LIST_DEFAULT)
+		json_array_append_new(out, json_string("default"));
+	for (unsigned i = 0; i < list->count; i++) {
+		struct text t = {0};
+		list_text(m, f, list->entry[i], &t);
+		json_array_append_new(out, text_json(&t));
+	}
+	return out;
+}
+
+/* A flag is the true one of its two names. */
+static void put_flag(json_t *out, const struct item *it, const struct field *f)
+{
+	bool on = *(const uint8_t *)field_in(f, it->data);
+	const char *name = on ? f->rest : f->rest_opposite;
+
+	if (name)
+		json_object_set_new(out, name, json_true());
+}
+
+/* Texts that are empty and references to nothing are left out, as LTM does. */
+static bool json_leaves_out(const struct item *it, const struct field *f, const char *text)
+{
+	if (f->hidden || f->type == TYPE_HOLDS)
+		return true;
+	switch (f->type) {
+	case TYPE_STRING:
+		return !*text;
+	case TYPE_REF:
+		return *(const uint32_t *)field_in(f, it->data) == ID_NONE;
+	case TYPE_IP:
+		return it->o.kind == KIND_ROUTE && !strcmp(text, "any6");
+	case TYPE_REFS:
+	case TYPE_SERVICES:
+		return !strcmp(text, "none");
+	default:
+		return !strcmp(f->name, "monitor") && !strcmp(text, "none");
+	}
+}
+
+static void put_references(json_t *out, const struct model *m, const struct item *it,
+			   const struct field *f)
+{
+	const struct model_list *list = field_in(f, it->data);
+	char name[80];
+	json_t *links;
+	struct item *to = f->type == TYPE_REF ? item_of(m, *(const uint32_t *)field_in(f, it->data)) : NULL;
+
+	snprintf(name, sizeof(name), "%sReference", f->rest);
+	if (to)
+		json_object_set_new(out, name, link_json(m, to));
+	if (f->type != TYPE_REFS || !list->count)
+		return;
+	links = json_array();
+	for (unsigned i = 0; i < list->count; i++)
+		if ((to = item_of(m, list->entry[i])))
+			json_array_append_new(links, link_json(m, to));
+	json_object_set_new(out, name, links);
+}
+
+static void put_field(json_t *out, const struct model *m, const struct item *it, const struct field *f)
+{
+	struct text t = {0};
+	json_t *group = out;
+
+	model_field_text(m, &it->o, f, &t);
+	if (json_leaves_out(it, f, t.data ? t.data : "")) {
+		text_fini(&t);
+		return;
+	}
+	if (f->rest_group) {
+		group = json_object_get(out, f->rest_group);
+		if (!group)
+			json_object_set_new(out, f->rest_group, group = json_object());
+	}
+	if (f->type == TYPE_FLAG)
+		put_flag(group, it, f);
+	else if (f->type == TYPE_INT && !f->rest_string)
+		json_object_set_new(group, f->rest, json_integer(value_number_get(f, it->data)));
+	else if (f->type == TYPE_REFS || f->type == TYPE_SERVICES)
+		json_object_set_new(group, f->rest, list_json(m, it, f));
+	else
+		json_object_set_new(group, f->rest, text_json(&t));
+	text_fini(&t);
+	if (f->rest_reference)
+		put_references(out, m, it, f);
+}
+
+static json_t *children_json(const struct model *m, const struct item *it, bool expand)
+{
+	struct order *o = &((struct item *)it)->children;
+	struct text t = {0};
+	json_t *items;
+	json_t *out;
+
+	link_of(m, it, &t);
+	text_printf(&t, "/%s", model_kinds[kind_of(it)->child].rest);
+	out = json_pack("{s:o, s:b}", "link", text_json(&t), "isSubcollection", 1);
+	order_fix(o);
+	if (!expand || !o->count)
+		return out;
+	items = json_array();
+	for (unsigned i = 0; i < o->count; i++)
+		json_array_append_new(items, model_json(m, &o->v[i]->o, true));
+	json_object_set_new(out, "items", items);
+	return out;
+}
+
+json_t *model_json(const struct model *m, const struct object *o, bool expand)
+{
+	const struct item *it = (const struct item *)o;
+	const struct kind *k = kind_of(it);
+	json_t *out = json_object();
+	char name[64];
+
+	if (!out)
+		return NULL;
+	put_names(out, m, it);
+	for (unsigned i = 0; i < k->field_count; i++)
+		put_field(out, m, it, &k->fields[i]);
+	if (k->child >= 0) {
+		snprintf(name, sizeof(name), "%sReference", model_kinds[k->child].rest);
+		json_object_set_new(out, name, children_json(m, it, expand));
+	}
+	return out;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names as LTM writes them: paths, addresses with route domain, address and port. */
+#include "model/model_internal.h"
+
+#include <stdio.h>
+
+static const struct {
+	const char *name;
+	uint16_t port;
+} ports[] = {
+	{"any", 0},	 {"*", 0},	 {"ftp", 21},	{"ssh", 22},	{"telnet", 23}, {"smtp", 25},
+	{"domain", 53},	 {"http", 80},	 {"pop3", 110}, {"ntp", 123},	{"imap", 143},	{"snmp", 161},
+	{"ldap", 389},	 {"https", 443}, {"syslog", 514}, {"ldaps", 636}, {"imaps", 993}, {"pop3s", 995},
+};
+
+const char *path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int refuse(char *reason, size_t size, int code, const char *format, const char *a)
+{
+	snprintf(reason, size, format, a);
+	return code;
+}
+
+int name_address(const char *text, struct ip_addr *addr, char *reason, size_t size)
+{
+	char plain[IP_ADDR_TEXT];
+	const char *domain = strchr(text, '%');
+	size_t len = domain ? (size_t)(domain - text) : strlen(text);
+
+	if (domain && strcmp(domain, "%0")) {
+		if (!domain[1] || strspn(domain + 1, "0123456789") != strlen(domain + 1))
+			return refuse(reason, size, -EINVAL, "\"%s\" is not an address", text);
+		return refuse(reason, size, -EOPNOTSUPP, "route domain %s does not exist", domain + 1);
+	}
+	if (!strcmp(text, "any") || !strcmp(text, "any6"))
+		return ip_parse(text[3] ? "::" : "0.0.0.0", addr);
+	if (len >= sizeof(plain))
+		return refuse(reason, size, -EINVAL, "\"%s\" is not an address", text);
+	memcpy(plain, text, len);
+	plain[len] = '\0';
+	if (ip_parse(plain, addr))
+		return refuse(reason, size, -EINVAL, "\"%s\" is not an address", text);
+	return 0;
+}
+
+/* Letters LTM allows in a name; a name of an address may have : and %. */
+static bool name_ok(const char *name)
+{
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return false;
+	for (const char *p = name; *p; p++)
+		if ((unsigned char)*p <= ' ' || (unsigned char)*p == 0x7f || strchr("{}\"'\\#~/,;|", *p))
+			return false;
+	return true;
+}
+
+/* Appends an address in its one spelling if it is one, else the name. */
+static int leaf_canonical(const char *leaf, char *out, char *reason, size_t size)
+{
+	struct ip_addr addr;
+	char text[IP_ADDR_TEXT], why[128];
+	bool looks = strchr(leaf, '%') || (strchr(leaf, ':') && strspn(leaf, "0123456789abcdefABCDEF:.%") ==
+								      strlen(leaf));
+	int rc;
+
+	rc = name_address(leaf, &addr, why, sizeof(why));
+	if (rc == 0)
+		strcpy(out, ip_format(&addr, text));
+	else if (rc == -EOPNOTSUPP || looks)
+		return refuse(reason, size, rc, "%s", why);
+	else
+		strcpy(out, leaf);
+	return 0;
+}
+
+static int member_path(const char *name, char *path, char *reason, size_t size)
+{
+	struct member_name member;
+	struct text t = {0};
+	int rc = name_endpoint(name, &member, reason, size);
+
+	if (rc)
+		return rc;
+	name_endpoint_text(member.host, member.port, &t);
+	snprintf(path, MODEL_PATH_MAX + 1, "%s", t.data ? t.data : "");
+	text_fini(&t);
+	return 0;
+}
+
+int name_path(enum model_kind kind, const char *name, char *path, char *reason, size_t size)
+{
+	const struct kind *k = &model_kinds[kind];
+	const char *leaf = name, *slash = strrchr(name, '/');
+
+	if (strlen(name) + sizeof(FOLDER_COMMON) + IP_ADDR_TEXT > MODEL_PATH_MAX)
+		return refuse(reason, size, -EINVAL, "the name is too long", NULL);
+	if (k->name_form == NAME_MEMBER)
+		return member_path(name, path, reason, size);
+	if (k->name_form == NAME_FOLDER) {
+		if (*name != '/')
+			return refuse(reason, size, -EINVAL, "\"%s\" is not the path of a folder", name);
+		strcpy(path, name);
+		return 0;
+	}
+	if (k->name_form == NAME_PLAIN || k->name_form == NAME_INTERFACE) {
+		if (!name_ok(name))
+			return refuse(reason, size, -EINVAL, "\"%s\" is not a name", name);
+		strcpy(path, name);
+		return 0;
+	}
+	if (slash) {
+		leaf = slash + 1;
+		if (slash - name != sizeof(FOLDER_COMMON) - 1 || strncmp(name, FOLDER_COMMON, slash - name)) {
+			char folder[MODEL_PATH_MAX + 1];
+			snprintf(folder, sizeof(folder), "%.*s", (int)(slash - name), name);
+			return refuse(reason, size, -EOPNOTSUPP, "folder \"%s\" does not exist", folder);
+		}
+	}
+	if (!name_ok(leaf))
+		return refuse(reason, size, -EINVAL, "\"%s\" is not a name", name);
+	strcpy(path, FOLDER_COMMON "/");
+	if (kind != KIND_VIRTUAL_ADDRESS && !strncmp(leaf, "any", 3)) {
+		strcat(path, leaf);
+		return 0;
+	}
+	return leaf_canonical(leaf, path + sizeof(FOLDER_COMMON), reason, size);
+}
+
+static int port_parse(const char *text, uint16_t *port)
+{
+	char *end;
+	unsigned long value;
+
+	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++) {
+		if (strcmp(ports[i].name, text))
+			continue;
+		*port = ports[i].port;
+		return 0;
+	}
+	if (strlen(text) > 5 || *text < '0' || *text > '9')
+		return -EINVAL;
+	value = strtoul(text, &end, 10);
+	if (*end || value > UINT16_MAX)
+		return -EINVAL;
+	*port = (uint16_t)value;
+	return 0;
+}
+
+/* Two colons or more: an IPv6 address, and a dot goes before the port. */
+static const char *port_separator(const char *leaf)
+{
+	const char *colon = strchr(leaf, ':');
+
+	if (!strncmp(leaf, "any6.", 5))
+		return leaf + 4;
+	return colon && strchr(colon + 1, ':') ? strrchr(leaf, '.') : colon;
+}
+
+int name_endpoint(const char *name, struct member_name *out, char *reason, size_t size)
+{
+	char host[MODEL_PATH_MAX + 1];
+	const char *leaf = path_name(name), *separator = port_separator(leaf);
+
+	if (!separator || strlen(name) > MODEL_PATH_MAX)
+		return refuse(reason, size, -EINVAL, "\"%s\" is not address:port (IPv6: address.port)", name);
+	if (port_parse(separator + 1, &out->port))
+		return refuse(reason, size, -EINVAL, "\"%s\" is not a port", separator + 1);
+	memcpy(host, name, separator - name);
+	host[separator - name] = '\0';
+	/* "any" is an address here, and only here and of a virtual address */
+	return name_path(KIND_VIRTUAL_ADDRESS, host, out->host, reason, size);
+}
+
+void name_endpoint_text(const char *host, uint16_t port, struct text *out)
+{
+	const char *leaf = path_name(host);
+	char separator = strchr(leaf, ':') ? '.' : ':';
+
+	text_printf(out, "%s%c%u", host, separator, port);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Setting fields: who may, what is supported, where references and texts are counted. */
+#include "model/model_internal.h"
+
+#include <stdio.h>
+
+static bool names_objects(const struct field *f)
+{
+	return f->type == TYPE_REF || f->type == TYPE_REFS || f->type == TYPE_ENDPOINT;
+}
+
+/* Counts what one field's data names. */
+static void count_field(struct model *m, const struct field *f, const void *data, int by)
+{
+	const void *p = field_in(f, data);
+	const struct model_list *list = p;
+
+	if (f->type == TYPE_REF)
+		item_users(m, *(const uint32_t *)p, by);
+	else if (f->type == TYPE_ENDPOINT)
+		item_users(m, ((const struct model_endpoint *)p)->addr, by);
+	else if (f->type == TYPE_REFS)
+		for (unsigned i = 0; i < list->count; i++)
+			item_users(m, list->entry[i], by);
+}
+
+void item_count_refs(struct model *m, const struct item *it, int by)
+{
+	const struct kind *k = kind_of(it);
+
+	for (unsigned i = 0; i < k->field_count; i++)
+		if (k->fields[i].refs)
+			count_field(m, &k->fields[i], it->data, by);
+}
+
+void data_count_strings(struct model *m, enum model_kind kind, const void *data, int by)
+{
+	const struct kind *k = &model_kinds[kind];
+
+	for (unsigned i = 0; i < k->field_count; i++)
+		if (k->fields[i].type == TYPE_STRING)
+			strings_count(&m->strings, *(const uint32_t *)field_in(&k->fields[i], data), by);
+	if (!k->holds)
+		return;
+	const struct holds *h = (const struct holds *)((const char *)data + k->holds);
+	for (unsigned i = 0; i < HOLD_CLASSES; i++)
+		strings_count(&m->strings, h->by[i].reason, by);
+}
+
+/* Puts new data into a field of a touched item; a text in it is already counted. */
+static void field_put(struct model *m, struct item *it, const struct field *f, const void *value)
+{
+	if (names_objects(f))
+		count_field(m, f, it->data, -1);
+	if (f->type == TYPE_STRING)
+		strings_count(&m->strings, *(uint32_t *)field_at(f, it->data), -1);
+	memcpy(field_at(f, it->data), value, f->size);
+	if (names_objects(f))
+		count_field(m, f, it->data, 1);
+}
+
+void change_default(struct model *m, struct item *it, const struct field *f)
+{
+	char value[VALUE_MAX];
+	const struct kind *k = kind_of(it);
+
+	if (f->hold || f->type == TYPE_HOLDS)
+		return;
+	memcpy(value, field_in(f, k->defaults), f->size);
+	if (f->type == TYPE_REF && f->default_text)
+		for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
+			struct item *to = f->refs & (1u << kind)
+						  ? item_find(m, kind, ID_NONE, f->default_text)
+						  : NULL;
+			if (to && to != it)
+				memcpy(value, &to->o.id, sizeof(to->o.id));
+		}
+	change_drop_pending(m, it, f);
+	field_put(m, it, f, value);
+	it->given &= ~(1ull << field_index(it, f));
+}
+
+void change_defaults(struct model *m, struct item *it)
+{
+	const struct kind *k = kind_of(it);
+
+	for (unsigned i = 0; i < k->field_count; i++)
+		if (k->fields[i].type == TYPE_REF && k->fields[i].default_text)
+			change_default(m, it, &k->fields[i]);
+}
+
+/* Whether the field may be set at all, now, by this actor; then the item is touched. */
+static int set_begin(struct model *m, struct item *it, const struct field *f, struct model_error *err)
+{
+	int rc = change_check_role(m, f->who, it, f->name, err);
+
+	if (rc)
+		return rc;
+	if (!m->internal && (f->class == FIELD_READ_ONLY || f->hidden))
+		return fail(m, err, -EINVAL, it, f->name, "is read-only");
+	if (!item_touch(m, it))
+		return fail(m, err, -ENOMEM, it, f->name, "no memory");
+	return 0;
+}
+
+/*
+ * The parsed value of a touched item's field, if the rules of the schema allow it. adds: what is still to
+ * be found for the field stays so.
+ */
+static int set_take(struct model *m, struct item *it, const struct field *f, struct value *v, bool adds,
+		    struct model_error *err)
+{
+	const struct touch *t = touch_of(m, it);
+	bool same = !memcmp(field_in(f, it->data), v->data, f->size) && !v->missing[0];
+
+	if (f->default_only && memcmp(field_in(f, kind_of(it)->defaults), v->data, f->size) && !m->internal)
+		return fail(m, err, -EOPNOTSUPP, it, f->name, "other values than \"%s\" are not supported yet",
+			    f->default_text ? f->default_text : "none");
+	if (f->create_only && t->before && !same && !m->internal)
+		return fail(m, err, -EINVAL, it, f->name, "cannot be changed: delete and create the object");
+	if (!adds)
+		change_drop_pending(m, it, f);
+	field_put(m, it, f, v->data);
+	it->given |= 1ull << field_index(it, f);
+	if (v->missing[0] && change_pending(m, it, f, v->missing))
+		return fail(m, err, -ENOMEM, it, f->name, "no memory");
+	return 0;
+}
+
+/* user-enabled and user-up take holds away, user-disabled and user-down set one. */
+static int set_hold(struct model *m, struct item *it, const struct field *f, const struct value *v,
+		    struct model_error *err)
+{
+	const struct holds *h = (const struct holds *)((char *)it->data + kind_of(it)->holds);
+	unsigned bits = h->by[m->actor.class].bits;
+
+	bits = v->data[0] ? bits | f->hold : bits & ~(unsigned)f->hold;
+	return change_hold(m, it, m->actor.class, bits, NULL,
+			   !v->data[0] && m->actor.class == HOLD_OPERATOR ? f->hold : 0, err);
+}
+
+int set_text(struct model *m, struct item *it, const struct field *f, const char *text,
+	     struct model_error *err)
+{
+	struct value v;
+	int rc;
+
+	if (f->type == TYPE_REFS || f->type == TYPE_SERVICES)
+		return set_list(m, it, f, &text, 1, LIST_REPLACE, err);
+	rc = set_begin(m, it, f, err);
+	if (rc)
+		return rc;
+	rc = value_parse(m, f, text, &v);
+	if (rc)
+		return fail(m, err, rc, it, f->name, "%s", v.reason);
+	return f->hold ? set_hold(m, it, f, &v, err) : set_take(m, it, f, &v, false, err);
+}
+
+int set_flag(struct model *m, struct item *it, const struct field *f, bool on, struct model_error *err)
+{
+	struct value v = {.data = {on}};
+	int rc = set_begin(m, it, f, err);
+
+	return rc ? rc : set_take(m, it, f, &v, false, err);
+}
+
+/* Fields that cannot change after creation, and those that others give, stay. */
+int set_defaults(struct model *m, struct item *it, struct model_error *err)
+{
+	const struct kind *k = kind_of(it);
+
+	if (!item_touch(m, it))
+		return fail(m, err, -ENOMEM, it, NULL, "no memory");
+	for (unsigned i = 0; i < k->field_count; i++) {
+		const struct field *f = &k->fields[i];
+		if (f->create_only || f->hidden || f->class == FIELD_READ_ONLY)
+			continue;
+		if (!it->base) {
+			change_default(m, it, f);
+			continue;
+		}
+		if (f->type == TYPE_STRING)
+			strings_count(&m->strings, *(const uint32_t *)field_in(f, it->base), 1);
+		change_drop_pending(m, it, f);
+		field_put(m, it, f, field_in(f, it->base));
+		it->given &= ~(1ull << i);
+	}
+	return 0;
+}
+
+/* ---- lists ---- */
+
+static int list_change(struct model *m, struct item *it, const struct field *f, struct model_list *list,
+		       uint32_t entry, enum list_verb verb, struct model_error *err)
+{
+	unsigned i = 0;
+
+	while (i < list->count && list->entry[i] != entry)
+		i++;
+	if (verb == LIST_DELETE) {
+		if (i == list->count)
+			return fail(m, err, -ENOENT, it, f->name, "has no such entry to delete");
+		memmove(&list->entry[i], &list->entry[i + 1], (list->count - i - 1) * sizeof(list->entry[0]));
+		list->entry[--list->count] = 0;
+		return 0;
+	}
+	if (i < list->count)
+		return 0;
+	if (list->count >= f->max)
+		return fail(m, err, -E2BIG, it, f->name, "takes at most %u entries", f->max);
+	list->entry[list->count++] = entry;
+	return 0;
+}
+
+/* The words that stand for a whole list. */
+static bool list_word(const struct field *f, struct model_list *list, const char *text,
+		      enum list_verb verb)
+{
+	if (!strcmp(text, "none") && verb == LIST_REPLACE)
+		memset(list, 0, sizeof(*list));
+	else if (f->type == TYPE_SERVICES && !strcmp(text, "all"))
+		*list = (struct model_list){.mode = verb == LIST_DELETE ? LIST_ENTRIES : LIST_ALL};
+	else if (f->type == TYPE_SERVICES && !strcmp(text, "default"))
+		list->mode = verb == LIST_DELETE ? LIST_ENTRIES : LIST_DEFAULT;
+	else
+		return false;
+	return true;
+}
+
+int set_list(struct model *m, struct item *it, const struct field *f, const char *const *text,
+	     unsigned count, enum list_verb verb, struct model_error *err)
+{
+	struct value v;
+	struct model_list list = {0};
+	char missing[MODEL_LIST_MAX][MODEL_PATH_MAX + 1];
+	unsigned missings = 0;
+	int rc = set_begin(m, it, f, err);
+
+	if (rc)
+		return rc;
+	if (verb != LIST_REPLACE)
+		memcpy(&list, field_at(f, it->data), sizeof(list));
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t entry = 0;
+		if (list_word(f, &list, text[i], verb))
+			continue;
+		rc = list_parse(m, f, text[i], &entry, &v);
+		if (rc)
+			return fail(m, err, rc, it, f->name, "%s", v.reason);
+		if (v.missing[0] && (verb == LIST_DELETE || missings + list.count >= f->max))
+			return fail(m, err, -ENOENT, it, f->name, "%s is not in the list, or one too many",
+				    v.missing);
+		if (v.missing[0])
+			strcpy(missing[missings++], v.missing);
+		else if ((rc = list_change(m, it, f, &list, entry, verb, err)))
+			return rc;
+	}
+	memcpy(v.data, &list, sizeof(list));
+	v.missing[0] = '\0';
+	rc = set_take(m, it, f, &v, verb != LIST_REPLACE, err);
+	for (unsigned i = 0; !rc && i < missings; i++)
+		if (change_pending(m, it, f, missing[i]))
+			rc = fail(m, err, -ENOMEM, it, f->name, "no memory");
+	return rc;
+}
