@@ -348,3 +348,23 @@ def test_prompt_survives_errors_and_interrupts(fake):
         assert shell.wait(20) == 0
     os.close(slave)
     os.close(master)
+
+
+@pytest.mark.parametrize("thousands", [200, pytest.param(1000, marks=pytest.mark.long)])
+def test_many_connections_take_no_memory(fake, thousands):
+    """weirsh's peak stays where it is with ten thousand: rows are printed and forgotten."""
+    batch = frame({"rows": [connection(port) for port in range(1000)]})
+
+    def peak(batches):
+        fake.answer = lambda request: [batch] * batches + [{"result": {"count": 1000 * batches}}]
+        # a sanitizer keeps freed memory for a while: little of it
+        environment = {**os.environ, "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64"}
+        with subprocess.Popen(fake.command("show sys connection --json"), stdout=subprocess.PIPE,
+                              env=environment) as shell:
+            count = sum(chunk.count(b"\n") for chunk in iter(lambda: shell.stdout.read(1 << 20), b""))
+            _, status, usage = os.wait4(shell.pid, 0)
+            shell.returncode = os.waitstatus_to_exitcode(status)
+        assert shell.returncode == 0 and count == 1000 * batches
+        return usage.ru_maxrss
+
+    assert peak(thousands) < peak(10) + 8192  # KiB
