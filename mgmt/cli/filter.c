@@ -20,6 +20,7 @@ const struct filter_word filter_words[] = {
 	{"ss-server-port", "ss-server-port", FILTER_PORT, "the server's port"},
 	{"protocol", "protocol", FILTER_PROTOCOL, "tcp, udp, icmp, icmp6 or a number"},
 	{"virtual-server", "virtual", FILTER_NAME, "the virtual server"},
+	{"virtual", "virtual", FILTER_NAME, "the same"},
 	{"pool", "pool", FILTER_NAME, "the pool that the server was chosen from"},
 	{"member", "member", FILTER_NAME, "the pool's member, such as 10.0.0.1:80; needs pool"},
 	{"node", "node", FILTER_NAME, "the server, in whatever pool"},
