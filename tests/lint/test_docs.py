@@ -45,3 +45,12 @@ def test_named_paths_exist(page):
         if not any(source.ROOT.glob(name.removeprefix("./").rstrip("/"))):
             wrong.append(name)
     assert not wrong, f"{page} names what is not there: {', '.join(wrong)}"
+
+
+def test_every_shared_word_is_listed():
+    """Whoever uses an atomic operation shares something; docs/core-principles.md must say what."""
+    page = source.text(source.pathlib.Path("docs/core-principles.md"))
+    wrong = [str(path) for path in source.with_suffix(".c", ".h")
+             if str(path).startswith("dataplane/") and not path.stem.endswith("_test")
+             and re.search(r"\b(__atomic_|atomic_|rte_atomic)", source.text(path)) and path.name not in page]
+    assert not wrong, "not in docs/core-principles.md: " + ", ".join(wrong)
