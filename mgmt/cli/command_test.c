@@ -158,6 +158,8 @@ static void test_connections(void)
 		"cs-client-addr: \"10.0.0.0/33\" is not an address such as 10.0.0.1 or a network "
 		"such "
 		"as 10.0.0.0/8");
+	check_refused("show sys connection cs-server-addr 10.0.0.0/8", 35,
+		"cs-server-addr: \"10.0.0.0/8\" is not an address such as 10.0.0.1 or 2001:db8::1");
 	check_refused("show sys connection cs-client-port 65536", 35,
 		"cs-client-port: \"65536\" is not a port from 1 to 65535");
 	check_refused("show sys connection age -1", 24, "age: \"-1\" is not a number of seconds");

@@ -11,10 +11,10 @@
 const struct filter_word filter_words[] = {
 	{"cs-client-addr", "cs-client-addr", FILTER_PREFIX, "the client's address or network"},
 	{"cs-client-port", "cs-client-port", FILTER_PORT, "the client's port"},
-	{"cs-server-addr", "cs-server-addr", FILTER_PREFIX,
+	{"cs-server-addr", "cs-server-addr", FILTER_ADDRESS,
 		"the virtual address that the client uses"},
 	{"cs-server-port", "cs-server-port", FILTER_PORT, "the virtual server's port"},
-	{"ss-client-addr", "ss-client-addr", FILTER_PREFIX,
+	{"ss-client-addr", "ss-client-addr", FILTER_ADDRESS,
 		"the address that the server sees as its client"},
 	{"ss-server-addr", "ss-server-addr", FILTER_PREFIX, "the server's address or network"},
 	{"ss-server-port", "ss-server-port", FILTER_PORT, "the server's port"},
@@ -51,7 +51,7 @@ static int read_number(const char *text, uint32_t min, uint32_t max, uint32_t *o
 	return 0;
 }
 
-static int check_prefix(const char *value)
+static int check_address(const char *value, bool prefix)
 {
 	char text[IP_ADDR_TEXT + 4];
 	struct ip_addr addr;
@@ -61,12 +61,12 @@ static int check_prefix(const char *value)
 	if (strlen(value) >= sizeof(text))
 		return -EINVAL;
 	strcpy(text, value);
-	slash = strchr(text, '/');
+	slash = prefix ? strchr(text, '/') : NULL;
 	if (slash)
 		*slash++ = 0;
 	if (ip_parse(text, &addr))
 		return -EINVAL;
-	return slash ? read_number(slash, 0, ip_prefix_max(&addr), &length) : 0;
+	return slash ? read_number(slash, 1, ip_prefix_max(&addr), &length) : 0;
 }
 
 static int check_protocol(const char *value, uint32_t *number)
@@ -93,9 +93,13 @@ int filter_check(
 
 	*number = 0;
 	switch (f->type) {
+	case FILTER_ADDRESS:
+		right = "an address such as 10.0.0.1 or 2001:db8::1";
+		status = check_address(value, false);
+		break;
 	case FILTER_PREFIX:
 		right = "an address such as 10.0.0.1 or a network such as 10.0.0.0/8";
-		status = check_prefix(value);
+		status = check_address(value, true);
 		break;
 	case FILTER_PORT:
 		right = "a port from 1 to 65535";

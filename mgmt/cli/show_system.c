@@ -164,6 +164,7 @@ static enum outcome show_dataplane(struct shell *sh)
 		add_value(&t, "Running Generation", state, "running-generation");
 		add_value(&t, "Workers", state, "workers");
 		add_value(&t, "Refused", state, "refused");
+		add_value(&t, "Kernel", row, "kernel");
 		print_block(sh, "Sys::Dataplane", &t);
 	}
 	json_decref(state);
