@@ -25,18 +25,6 @@ static void push(uint32_t row)
 	lb_garbage_free(lb_refresh(rig.view.lb));
 }
 
-/* The pool loses its last members or gets them back; the rows that go lie beyond its range. */
-static void commit(void)
-{
-	struct snap_pool *pool = TEST_ROW(rig.snap, SNAP_POOL, struct snap_pool, 0);
-	struct snap_table *rows = &rig.snap->tables[SNAP_MEMBER];
-
-	pool->members = RIG_MEMBERS - rig_random() % 4;
-	pool->lb = rig_random() % SNAP_LB_COUNT;
-	rows->count = pool->members;
-	rig_commit();
-}
-
 static uint64_t batch(uint32_t flows, const uint8_t *member)
 {
 	static uint32_t flow[RIG_BATCH];
@@ -63,7 +51,7 @@ static void bench(uint32_t flows, bool hugepages)
 	CHECK(member != NULL);
 	rig_establish(0, flows, member);
 	for (unsigned i = 0; i < COMMITS; i++) {
-		commit();
+		rig_commit(RIG_MEMBERS - rig_random() % 4, rig_random() % SNAP_LB_COUNT);
 		for (unsigned j = 0; j < BATCHES; j++, pushes++) {
 			push(rig_random() % RIG_MEMBERS);
 			wrong += batch(flows, member);

@@ -9,7 +9,9 @@
 #include "flow/flow.h"
 #include "wire/headers.h"
 
-#define ROUNDS 400u  /* batches that are timed */
+#ifndef ROUNDS
+#define ROUNDS 400u
+#endif  /* batches that are timed */
 #define WARM_UP 40u
 #define VERIFIED 40u /* batches whose every packet is looked at */
 

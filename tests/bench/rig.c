@@ -70,7 +70,14 @@ unsigned port_receive(struct worker *w, struct rte_mbuf **out)
 
 void port_send(struct worker *w, struct rte_mbuf *m, uint8_t port)
 {
+	const struct eth_hdr *eth = rte_pktmbuf_mtod(m, const struct eth_hdr *);
+
 	pkt_of(m)->port = port;
+	/* The worker's own announcements and solicitations are not looked at. */
+	if (eth->type != htons(ETH_TYPE_IP4)) {
+		rte_pktmbuf_free(m);
+		return;
+	}
 	CHECK(rig.out_count < 4 * RIG_BATCH);
 	rig.out[rig.out_count++] = m;
 }
@@ -104,7 +111,7 @@ void rig_client(uint32_t flow, uint32_t *addr, uint16_t *port)
 	*port = htons((uint16_t)(1024 + flow % 4 * 9973));
 }
 
-static void snapshot_fill(struct snap_header *h)
+static void snapshot_fill(struct snap_header *h, uint32_t members, enum snap_lb lb)
 {
 	const char *names[2] = {"1.1", "1.2"}, *selfs[2] = {"10.1.0.254", "10.2.0.254"};
 
@@ -123,13 +130,13 @@ static void snapshot_fill(struct snap_header *h)
 	*TEST_ROW(h, SNAP_ROUTE, struct snap_route, 0) = (struct snap_route){.id = 7, .vlan = SNAP_NIL,
 		.network = test_addr("0.0.0.0"), .gateway = test_addr("10.1.0.1")};
 	*TEST_ROW(h, SNAP_POOL, struct snap_pool, 0) =
-		(struct snap_pool){.id = 8, .lb = SNAP_LB_RATIO_MEMBER, .members = RIG_MEMBERS};
-	for (uint32_t i = 0; i < RIG_MEMBERS; i++) {
+		(struct snap_pool){.id = 8, .lb = lb, .members = members};
+	for (uint32_t i = 0; i < RIG_MEMBERS; i++)
 		*TEST_ROW(h, SNAP_NODE, struct snap_node, i) = (struct snap_node){
 			.id = 20 + i, .addr = ip_addr_v4(rig_server(i)), .live = test_live};
+	for (uint32_t i = 0; i < members; i++)
 		*TEST_ROW(h, SNAP_MEMBER, struct snap_member, i) = (struct snap_member){
 			.id = 40 + i, .node = i, .port = 8080, .live = test_live};
-	}
 	*TEST_ROW(h, SNAP_PROFILE, struct snap_profile, 0) = (struct snap_profile){.id = 9,
 		.idle_timeout = 86400, .handshake_timeout = 86400, .close_timeout = 5};
 	*TEST_ROW(h, SNAP_VADDR, struct snap_vaddr, 0) = (struct snap_vaddr){.id = 10,
@@ -140,22 +147,29 @@ static void snapshot_fill(struct snap_header *h)
 		.auto_lasthop = SNAP_ENABLED, .live = test_live};
 }
 
-void rig_commit(void)
+void rig_commit(uint32_t members, enum snap_lb lb)
 {
+	const uint32_t counts[SNAP_KINDS] = {[SNAP_SETTINGS] = 1, [SNAP_INTERFACE] = 2, [SNAP_VLAN] = 2,
+		[SNAP_VLAN_MEMBER] = 2, [SNAP_SELF] = 2, [SNAP_ROUTE] = 1, [SNAP_NODE] = RIG_MEMBERS,
+		[SNAP_POOL] = 1, [SNAP_MEMBER] = members, [SNAP_VADDR] = 1, [SNAP_VIRTUAL] = 1,
+		[SNAP_PROFILE] = 1};
 	struct view old = rig.view;
+	struct snap_header *snap = test_snapshot_new(counts);
 
-	rig.snap->generation++;
-	test_snapshot_seal(rig.snap);
-	rig.view = (struct view){.snap = rig.snap, .length = rig.snap->length,
-		.net = net_tables_new(rig.snap, old.net, clock_ns()),
-		.listeners = listener_table_new(rig.snap), .snat = snat_table_new(rig.snap, 1)};
-	live_sync(rig.snap, &rig.counters);
-	rig.view.lb = lb_table_new(rig.snap, &rig.counters);
+	snapshot_fill(snap, members, lb);
+	snap->generation = ++rig.generation;
+	test_snapshot_seal(snap);
+	rig.view = (struct view){.snap = snap, .length = snap->length,
+		.net = net_tables_new(snap, old.net, clock_ns()),
+		.listeners = listener_table_new(snap), .snat = snat_table_new(snap, 1)};
+	live_sync(snap, &rig.counters);
+	rig.view.lb = lb_table_new(snap, &rig.counters);
 	CHECK(rig.view.net && rig.view.listeners && rig.view.snat && rig.view.lb);
 	net_tables_free(old.net);
 	listener_table_free(old.listeners);
 	snat_table_free(old.snat);
 	lb_table_free(old.lb);
+	free((void *)(uintptr_t)old.snap);
 }
 
 static void eal_init(uint32_t flows, bool hugepages)
@@ -173,11 +187,6 @@ static void eal_init(uint32_t flows, bool hugepages)
 
 void rig_init(uint32_t flows, bool hugepages)
 {
-	const uint32_t counts[SNAP_KINDS] = {[SNAP_SETTINGS] = 1, [SNAP_INTERFACE] = 2, [SNAP_VLAN] = 2,
-		[SNAP_VLAN_MEMBER] = 2, [SNAP_SELF] = 2, [SNAP_ROUTE] = 1, [SNAP_NODE] = RIG_MEMBERS,
-		[SNAP_POOL] = 1, [SNAP_MEMBER] = RIG_MEMBERS, [SNAP_VADDR] = 1, [SNAP_VIRTUAL] = 1,
-		[SNAP_PROFILE] = 1};
-
 	eal_init(flows, hugepages);
 	struct worker *w = rte_zmalloc(NULL, sizeof(*w), 64);
 	CHECK(w != NULL && counters_create(1, 4096, &rig.counters) >= 0);
@@ -192,9 +201,7 @@ void rig_init(uint32_t flows, bool hugepages)
 	struct l4_config config = {.flows = flows, .flows6 = 64};
 	CHECK(l4_worker_init(w, &config) == 0);
 	rig.w = w;
-	rig.snap = test_snapshot_new(counts);
-	snapshot_fill(rig.snap);
-	rig_commit();
+	rig_commit(RIG_MEMBERS, SNAP_LB_RATIO_MEMBER);
 }
 
 /* --- packets -------------------------------------------------------------------------------------- */

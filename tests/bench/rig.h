@@ -17,7 +17,7 @@
 struct rig {
 	struct worker *w;
 	struct counters counters;
-	struct snap_header *snap;
+	uint64_t generation;
 	struct view view;
 	struct rte_mbuf *in[RIG_BATCH];
 	uint8_t in_port[RIG_BATCH];
@@ -32,8 +32,8 @@ extern struct rig rig;
 /* One worker with tables for that many flows; EAL on `hugepages` or ordinary ones. */
 void rig_init(uint32_t flows, bool hugepages);
 
-/* Builds the view anew from rig.snap (changed by the caller), as a commit would. */
-void rig_commit(void);
+/* Builds and takes a view anew, as a commit would; the pool has the first `members` of RIG_MEMBERS. */
+void rig_commit(uint32_t members, enum snap_lb lb);
 
 /* A flow's client: address and port by number. */
 void rig_client(uint32_t flow, uint32_t *addr, uint16_t *port);
