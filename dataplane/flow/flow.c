@@ -74,6 +74,19 @@ static void records_free(void *p, size_t size)
 #endif
 }
 
+/* Learns where a hash keeps its keys; false if they do not lie in a row. */
+static bool keys_find(const struct rte_hash *hash, struct flow_keys *k)
+{
+	void *key[3];
+
+	/* The positions are empty yet: only the address counts, not what is found there. */
+	for (int32_t i = 0; i < 3; i++)
+		rte_hash_get_key_with_position(hash, i, &key[i]);
+	k->first = key[0];
+	k->stride = (size_t)((char *)key[1] - (char *)key[0]);
+	return (char *)key[2] == k->first + 2 * k->stride;
+}
+
 int flow_worker_init(struct flow_worker *f, const char *name, uint32_t flows4, uint32_t flows6)
 {
 	struct rte_malloc_socket_stats before, after;
@@ -93,7 +106,8 @@ int flow_worker_init(struct flow_worker *f, const char *name, uint32_t flows4, u
 	f->free = FLOW_NONE;
 	f->limit[0] = flows4;
 	f->limit[1] = flows6;
-	if (f->hash4 == NULL || f->hash6 == NULL || f->flows == NULL || f->cold == NULL) {
+	if (f->hash4 == NULL || f->hash6 == NULL || f->flows == NULL || f->cold == NULL ||
+		!keys_find(f->hash4, &f->keys[0]) || !keys_find(f->hash6, &f->keys[1])) {
 		flow_worker_fini(f);
 		return -ENOMEM;
 	}
@@ -258,6 +272,7 @@ void flow_delete(struct flow_worker *f, uint32_t index)
 	rte_hash_del_key_with_hash(hash, client, sigs[0]);
 	rte_hash_del_key_with_hash(hash, server, sigs[1]);
 	record_give(f, index);
+	f->deletions++;
 	f->count[ipv6]--;
 	f->used--;
 }

@@ -91,6 +91,11 @@ struct flow_worker {
 	uint32_t used;
 	uint32_t limit[2]; /* most flows: IPv4, IPv6 */
 	uint32_t count[2];
+	uint32_t deletions; /* changes whenever a record is freed: an index looked up before may be stale */
+	struct flow_keys {
+		char *first;   /* key at position 0 */
+		size_t stride; /* bytes from one position to the next */
+	} keys[2];		/* the hashes' key stores: IPv4, IPv6 */
 	uint64_t secret;  /* keys the bucket hash */
 	size_t bytes;	  /* allocated, all in all */
 };
@@ -148,14 +153,14 @@ int64_t flow_insert(struct flow_worker *f, bool ipv6, const void *client_key, co
 /* Takes both keys out and frees the record. */
 void flow_delete(struct flow_worker *f, uint32_t index);
 
-/* The key of a side; valid until the flow is deleted. */
+/* The key of a side; valid until the flow is deleted. rte_hash_get_key_with_position would look the key up
+ * again each time. */
 static inline const void *flow_key(const struct flow_worker *f, const struct flow *flow,
 	enum flow_side side)
 {
-	void *key = NULL;
-	rte_hash_get_key_with_position(flow->flags & FLOW_IPV6 ? f->hash6 : f->hash4,
-		(int32_t)flow->pos[side], &key);
-	return key;
+	const struct flow_keys *k = &f->keys[(flow->flags & FLOW_IPV6) != 0];
+
+	return k->first + flow->pos[side] * k->stride;
 }
 
 /* The two ends of a side's key in one form. Ports in host order. */

@@ -88,18 +88,17 @@ static void act(struct worker *w, struct rte_mbuf **pkts, unsigned n, bool ipv6,
 {
 	const struct flow_worker *f = w->flow;
 	size_t size = ipv6 ? sizeof(struct flow_key6) : sizeof(struct flow_key4);
+	uint32_t deletions = f->deletions;
 
 	for (unsigned i = 0; i < n; i++)
 		if (hits & (1ull << i))
 			rte_prefetch0(flow_key(f, &f->flows[index[i]], !side[i]));
 	for (unsigned i = 0; i < n; i++) {
-		const void *key = (const char *)keys + i * size;
-		/* A packet before this one in the burst may have ended the flow. */
-		if (hits & (1ull << i) && f->flows[index[i]].flags & FLOW_USED &&
-			!memcmp(flow_key(f, &f->flows[index[i]], side[i]), key, size))
+		/* Once a packet of this burst has ended a flow, what was looked up before is in doubt. */
+		if (likely(hits & (1ull << i) && deletions == f->deletions))
 			l4_forward(w, pkts[i], index[i], side[i]);
 		else
-			missed(w, pkts[i], ipv6, key);
+			missed(w, pkts[i], ipv6, (const char *)keys + i * size);
 	}
 }
 

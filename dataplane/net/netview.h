@@ -58,6 +58,8 @@ struct own_addr {
 #define ANNOUNCE_STEPS 4
 extern const uint64_t announce_after[ANNOUNCE_STEPS];
 
+#define OWN_FILTER_BITS 13
+
 struct net_tables {
 	uint64_t signature; /* of all that next hops are made from: VLANs, self IPs, routes */
 	uint64_t addresses; /* of own[]: equal ones need no announcements */
@@ -69,6 +71,7 @@ struct net_tables {
 	uint32_t *selfs; /* rows of SNAP_SELF by VLAN, floating ones first */
 	struct own_addr *own; /* hashed, linear probing */
 	uint32_t own_mask;
+	uint64_t own_filter[(1u << OWN_FILTER_BITS) / 64]; /* which of filter_bit occur */
 	uint8_t *announced; /* beside own: steps done; worker 0 writes, control thread copies */
 	struct route *routes; /* hashed by network and prefix, linear probing */
 	uint32_t route_mask;

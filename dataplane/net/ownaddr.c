@@ -14,8 +14,18 @@ static uint32_t own_place(const struct net_tables *t, const struct ip_addr *addr
 	return i;
 }
 
+/* Bit of the filter for an address: most packets' ends are not ours, and need no more than this. */
+static unsigned filter_bit(const struct ip_addr *addr)
+{
+	return (addr->w[3] * 0x9e3779b1u) >> (32 - OWN_FILTER_BITS);
+}
+
 const struct own_addr *own_find(const struct net_tables *t, const struct ip_addr *addr)
 {
+	unsigned bit = filter_bit(addr);
+
+	if (!(t->own_filter[bit / 64] & (1ull << (bit % 64))))
+		return NULL;
 	const struct own_addr *a = &t->own[own_place(t, addr)];
 
 	return a->owner == NET_NOT_OURS ? NULL : a;
@@ -35,6 +45,8 @@ static void own_add(struct net_tables *t, const struct own_addr *new)
 	struct own_addr *a = &t->own[own_place(t, &new->addr)];
 
 	if (a->owner == NET_NOT_OURS) {
+		unsigned bit = filter_bit(&new->addr);
+		t->own_filter[bit / 64] |= 1ull << (bit % 64);
 		*a = *new;
 		return;
 	}
