@@ -33,14 +33,14 @@ enum cli_verb {
 enum cli_target {
 	TARGET_NONE,
 	TARGET_EVERYTHING,  /* "list" */
-	TARGET_MODULE,      /* "list ltm" */
-	TARGET_KIND,        /* "list ltm pool": a kind of the model */
-	TARGET_CONFIG,      /* sys config */
+	TARGET_MODULE,	    /* "list ltm" */
+	TARGET_KIND,	    /* "list ltm pool": a kind of the model */
+	TARGET_CONFIG,	    /* sys config */
 	TARGET_CONNECTION,  /* sys connection */
 	TARGET_DATAPLANE,   /* sys dataplane */
-	TARGET_VERSION,     /* sys version */
+	TARGET_VERSION,	    /* sys version */
 	TARGET_NEIGHBOUR,   /* net arp, net ndp */
-	TARGET_HISTORY,     /* sys history */
+	TARGET_HISTORY,	    /* sys history */
 	TARGET_TRANSACTION, /* cli transaction */
 	TARGETS
 };
@@ -52,7 +52,7 @@ enum cli_flags {
 	CLI_MEMBERS = 8, /* show ltm pool members */
 	CLI_VERIFY = 16,
 	CLI_MERGE = 32,
-	CLI_FORCE = 64,  /* save over a file that somebody else changed */
+	CLI_FORCE = 64,	 /* save over a file that somebody else changed */
 	CLI_DROPS = 128, /* show sys dataplane ... */
 	CLI_WORKERS = 256,
 	CLI_MEMORY = 512,
@@ -69,10 +69,10 @@ struct cli_option {
 struct cli_command {
 	enum cli_verb verb;
 	enum cli_target target;
-	int kind;               /* enum model_kind for TARGET_KIND, else -1 */
-	char component[64];     /* "ltm pool", "ltm", "" */
-	unsigned flags;         /* enum cli_flags */
-	bool json;              /* "--json" stood at the end */
+	int kind;		/* enum model_kind for TARGET_KIND, else -1 */
+	char component[64];	/* "ltm pool", "ltm", "" */
+	unsigned flags;		/* enum cli_flags */
+	bool json;		/* "--json" stood at the end */
 	unsigned names, fields; /* objects that are named; properties that are asked for (list) */
 	const struct word **name, **field;
 	const struct word

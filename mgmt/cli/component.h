@@ -7,8 +7,8 @@
 
 struct component {
 	enum cli_target target;
-	int kind;          /* enum model_kind for TARGET_KIND, else -1 */
-	unsigned used;     /* words taken */
+	int kind;	   /* enum model_kind for TARGET_KIND, else -1 */
+	unsigned used;	   /* words taken */
 	const char *words; /* "ltm pool", "ltm", "" */
 	char module[16];   /* storage of words for TARGET_MODULE */
 };

@@ -6,7 +6,17 @@
 
 #include "cli/answer.h"
 #include "cli/shell.h"
+#include "cli/utf8.h"
 #include "ipc/ipc.h"
+
+static void tell(const char *what, const char *text)
+{
+	char *clean = text && *text ? utf8_clean(text) : NULL;
+
+	if (clean)
+		fprintf(stderr, "weirsh: %s: %s\n", what, clean);
+	free(clean);
+}
 
 /* What weir-cp says beside "done", for people. */
 static void tell_result(struct shell *sh, const json_t *result)
@@ -15,14 +25,12 @@ static void tell_result(struct shell *sh, const json_t *result)
 	const json_t *warnings = json_object_get(result, "warnings");
 	char *note = answer_text(result, "note");
 
-	if (note && *note)
-		fprintf(stderr, "weirsh: note: %s\n", note);
+	tell("note", note);
 	free(note);
 	for (size_t i = 0; i < json_array_size(warnings); i++) {
 		char *text = ipc_text_get(json_array_get(warnings, i), NULL);
 
-		if (text)
-			fprintf(stderr, "weirsh: warning: %s\n", text);
+		tell("warning", text);
 		free(text);
 	}
 	if (json_is_integer(unsaved))

@@ -10,8 +10,8 @@
 
 enum filter_type {
 	FILTER_ADDRESS,
-	FILTER_PREFIX,   /* an address, or a network with its prefix length */
-	FILTER_PORT,     /* 1-65535 */
+	FILTER_PREFIX,	 /* an address, or a network with its prefix length */
+	FILTER_PORT,	 /* 1-65535 */
 	FILTER_PROTOCOL, /* tcp, udp, icmp, icmp6 or 1-255 */
 	FILTER_SECONDS,
 	FILTER_NAME, /* of an object */

@@ -14,13 +14,13 @@ enum outcome {
 	OUTCOME_USAGE = 2,
 	OUTCOME_DISCONNECTED = 3,
 	OUTCOME_INTERRUPTED = 130, /* as shells count an end by SIGINT */
-	OUTCOME_CLOSED = 141,      /* nobody reads the output any more: as an end by SIGPIPE */
+	OUTCOME_CLOSED = 141,	   /* nobody reads the output any more: as an end by SIGPIPE */
 };
 
 struct session {
-	char path[256];  /* of the socket */
-	int fd;          /* -1 = not connected */
-	char *error;     /* of the last request that failed: for people, may have several lines */
+	char path[256];	 /* of the socket */
+	int fd;		 /* -1 = not connected */
+	char *error;	 /* of the last request that failed: for people, may have several lines */
 	json_t *refusal; /* its error object, NULL if the request never got that far */
 };
 

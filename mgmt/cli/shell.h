@@ -11,8 +11,8 @@
 struct shell {
 	struct session session;
 	FILE *out;
-	bool json;           /* answers as JSON */
-	bool terminal;       /* out is one: nothing unprintable goes there */
+	bool json;	     /* answers as JSON */
+	bool terminal;	     /* out is one: nothing unprintable goes there */
 	bool interactive;    /* somebody types */
 	json_t *transaction; /* requests that wait for "submit cli transaction"; NULL = none is open
 			      */
@@ -54,6 +54,8 @@ enum outcome list_run(struct shell *sh, const struct cli_command *c);
 enum outcome show_run(struct shell *sh, const struct cli_command *c); /* of objects */
 enum outcome connection_run(struct shell *sh, const struct cli_command *c);
 enum outcome system_run(struct shell *sh, const struct cli_command *c); /* show sys ..., net arp */
+/* For somebody who starts to type: whom he speaks to, and what is not saved. */
+void system_greet(struct shell *sh);
 enum outcome help_run(struct shell *sh, const struct cli_command *c);
 
 #endif

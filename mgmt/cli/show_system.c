@@ -143,6 +143,24 @@ static void print_block(struct shell *sh, const char *title, struct table *t)
 	table_fini(t);
 }
 
+void system_greet(struct shell *sh)
+{
+	json_t *row;
+
+	if (ask_row(sh, "sys status", &row)) {
+		fprintf(stderr, "weirsh: %s\n", sh->session.error);
+		return;
+	}
+	char *version = answer_text(row, "version");
+	bool connected =
+		json_is_true(json_object_get(json_object_get(row, "dataplane"), "connected"));
+	sh->unsaved = json_integer_value(json_object_get(row, "unsaved"));
+	fprintf(stderr, "Weir %s%s; \"help\" lists the commands\n", version ? version : "",
+		connected ? "" : "; the dataplane is not connected");
+	free(version);
+	json_decref(row);
+}
+
 static enum outcome show_dataplane(struct shell *sh)
 {
 	json_t *row;

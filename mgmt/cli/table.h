@@ -11,8 +11,8 @@
 struct table {
 	unsigned columns, rows, room;
 	unsigned right; /* bit per column: numbers stand to the right */
-	char **cell;    /* rows * columns, cleaned for a terminal */
-	int failed;     /* out of memory: the table is incomplete */
+	char **cell;	/* rows * columns, cleaned for a terminal */
+	int failed;	/* out of memory: the table is incomplete */
 };
 
 /* right: bit i set = column i is aligned to the right. */

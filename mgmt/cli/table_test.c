@@ -18,13 +18,13 @@ static void test_clean(void)
 	check_clean("gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f", 4);
 	check_clean("\xe6\xb0\xb4", "\xe6\xb0\xb4", 2);
 	check_clean("e\xcc\x81", "e\xcc\x81", 1);
-	check_clean("\x1b[2J", "\\x1b[2J", 7);    /* escape sequence */
+	check_clean("\x1b[2J", "\\x1b[2J", 7);	  /* escape sequence */
 	check_clean("\xc2\x9b", "\\xc2\\x9b", 8); /* C1 control */
 	check_clean("\xff", "\\xff", 4);
-	check_clean("\xc0\xaf", "\\xc0\\xaf", 8);                    /* overlong */
-	check_clean("\xed\xa0\x80", "\\xed\\xa0\\x80", 12);          /* surrogate */
+	check_clean("\xc0\xaf", "\\xc0\\xaf", 8);		     /* overlong */
+	check_clean("\xed\xa0\x80", "\\xed\\xa0\\x80", 12);	     /* surrogate */
 	check_clean("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", 16); /* above U+10FFFF */
-	check_clean("\xe6\xb0", "\\xe6\\xb0", 8);                    /* cut off */
+	check_clean("\xe6\xb0", "\\xe6\\xb0", 8);		     /* cut off */
 }
 
 static void test_alignment(void)

@@ -191,6 +191,10 @@ static enum outcome run_input(struct shell *sh, FILE *in, const char *name)
 	unsigned line = 0;
 	bool quit = false;
 
+	if (sh->interactive) {
+		system_greet(sh);
+		tell_unsaved(sh, -1);
+	}
 	while (!quit && (sh->interactive || !outcome)) {
 		unsigned first = line + 1;
 		json_int_t before = sh->unsaved;

@@ -17,13 +17,13 @@
 #include <stdint.h>
 
 #define WORDS_LENGTH_MAX (8u << 20) /* bytes of a command */
-#define WORDS_DEPTH_MAX 32u         /* blocks within blocks */
+#define WORDS_DEPTH_MAX 32u	    /* blocks within blocks */
 
 struct word {
 	const char *text;
 	uint32_t length;   /* bytes, without the NUL that follows them */
 	uint32_t position; /* byte offset in the parsed text */
-	bool quoted;       /* at least a part of it was between quotes: never an empty line, never a
+	bool quoted;	   /* at least a part of it was between quotes: never an empty line, never a
 			      keyword */
 	bool has_block;
 	struct word *child; /* first word of the block, NULL if the block is empty */
@@ -32,8 +32,8 @@ struct word {
 
 struct words {
 	struct word *first; /* NULL for an empty line */
-	uint32_t count;     /* words in all blocks together */
-	char *bytes;        /* all texts */
+	uint32_t count;	    /* words in all blocks together */
+	char *bytes;	    /* all texts */
 	struct word *storage;
 };
 

@@ -316,7 +316,14 @@ def test_hostile_text_does_not_steer_a_terminal(fake):
 
 
 def test_prompt_survives_errors_and_interrupts(fake):
-    fake.answer = lambda request: [{"result": {"unsaved": 1}}] if request["op"] == "edit" else endless(request)
+    def answer(request):
+        if request["op"] == "edit":
+            return [{"result": {"unsaved": 1}}]
+        if request["what"] == "sys status":
+            return rows({"version": "0.1", "unsaved": 0})(request)
+        return endless(request)
+
+    fake.answer = answer
     master, slave = os.openpty()
     with subprocess.Popen(fake.command(), stdin=slave, stdout=slave, stderr=slave, start_new_session=True) as shell:
         seen = bytearray()
@@ -326,6 +333,7 @@ def test_prompt_survives_errors_and_interrupts(fake):
                 seen.extend(os.read(master, 65536))
             del seen[:seen.index(text) + len(text)]
 
+        shows(b"Weir 0.1; the dataplane is not connected")
         shows(b"weirsh# ")
         os.write(master, b"lost\n")
         shows(b"unknown command")
