@@ -62,3 +62,15 @@ void xdp_silence(void)
 	libbpf_set_print(NULL);
 	libxdp_set_print(NULL);
 }
+
+#ifdef WEIR_SANITIZE
+
+const char *__lsan_default_suppressions(void);
+
+/* Closing its sockets, libxdp stops half-way when it may not touch the program any more. */
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:xsk_umem__create\n";
+}
+
+#endif
