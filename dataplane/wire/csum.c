@@ -40,17 +40,18 @@ uint64_t csum_pseudo(const struct ip_addr *src, const struct ip_addr *dst, uint8
 	return csum_add(csum_add(sum, src->b, 16), dst->b, 16);
 }
 
-/* Where the checksum of proto lies in its header, or -1. */
-static int csum_offset(uint8_t proto)
+/* Where the checksum lies in the L4 header, or -1. The parser has seen these headers whole. */
+static int csum_offset(const struct wire_info *w)
 {
-	switch (proto) {
+	switch (w->proto) {
 	case PROTO_TCP:
 		return 16;
 	case PROTO_UDP:
 		return 6;
 	case PROTO_ICMP:
+		return w->ip_version == 4 ? 2 : -1;
 	case PROTO_ICMP6:
-		return 2;
+		return w->ip_version == 6 ? 2 : -1;
 	default:
 		return -1;
 	}
@@ -73,7 +74,7 @@ static uint16_t csum_l4_sum(const uint8_t *base, const struct wire_info *w)
 
 void csum_l4_write(uint8_t *base, const struct wire_info *w)
 {
-	int offset = csum_offset(w->proto);
+	int offset = csum_offset(w);
 	uint16_t sum = 0;
 
 	if (offset < 0)
@@ -87,7 +88,7 @@ void csum_l4_write(uint8_t *base, const struct wire_info *w)
 
 bool csum_l4_right(const uint8_t *base, const struct wire_info *w)
 {
-	int offset = csum_offset(w->proto);
+	int offset = csum_offset(w);
 	uint16_t sum;
 
 	if (offset < 0)

@@ -148,6 +148,19 @@ static void test_l4(void)
 	CHECK(csum_l4_right(udp, &w));
 }
 
+/* Another family's ICMP is no header that we know: one byte of it is left alone. */
+static void test_l4_unknown(void)
+{
+	uint8_t packet[] = {0x45, 0, 0, 0x15, 0, 1, 0, 0, 0x40, PROTO_ICMP6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
+		0xaa, 0xbb, 0xcc, 0xdd};
+	struct wire_info w;
+
+	CHECK_INT(wire_parse_quoted(packet, 21, &w), WIRE_OK);
+	csum_l4_write(packet, &w);
+	CHECK(csum_l4_right(packet, &w));
+	CHECK(memcmp(packet + 20, "\xaa\xbb\xcc\xdd", 4) == 0);
+}
+
 int main(void)
 {
 	test_known();
@@ -157,5 +170,6 @@ int main(void)
 	test_addr();
 	test_wrong_stays_wrong();
 	test_l4();
+	test_l4_unknown();
 	return 0;
 }
