@@ -158,7 +158,9 @@ static int virtual_complete(struct model *m, struct item *it, struct model_error
 
 	if (!address)
 		return 0; /* "is required" comes next */
-	rc = virtual_mask(m, it, address, err);
+	rc = address->touch ? beside_complete(m, address, err) : 0;
+	if (!rc)
+		rc = virtual_mask(m, it, address, err);
 	if (rc)
 		return rc;
 	bool v4 = ip_is_v4(&((const struct virtual_address *)address->data)->conf.address);
@@ -293,11 +295,14 @@ static int inherit(struct model *m, struct item *it, unsigned depth, struct mode
 	int rc = inherit(m, parent, depth + 1, err);
 	for (unsigned i = 1; !rc && i < k->field_count; i++) {
 		const struct field *f = &k->fields[i];
-		if (it->given & 1ull << i || f->type == TYPE_STRING || f->type == TYPE_REF ||
-		    !memcmp(field_in(f, it->data), field_in(f, parent->data), f->size))
+		bool given = it->given & 1ull << i;
+		if (f->type == TYPE_STRING || f->type == TYPE_REF ||
+		    given != !memcmp(field_in(f, it->data), field_in(f, parent->data), f->size))
 			continue;
 		if (!item_touch(m, it))
 			return fail(m, err, -ENOMEM, it, f->name, "no memory");
+		/* what is the parent's is inherited, also if it was said: a client writes back all it read */
+		it->given &= ~(1ull << i);
 		memcpy(field_at(f, it->data), field_in(f, parent->data), f->size);
 	}
 	return rc;

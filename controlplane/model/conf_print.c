@@ -15,6 +15,8 @@ bool value_is_default(const struct model *m, const struct item *it, const struct
 	const struct kind *k = kind_of(it);
 	const void *p = field_in(f, it->data);
 
+	if (f->required)
+		return false;
 	if (it->base)
 		return !memcmp(p, field_in(f, it->base), f->size);
 	if (kind_parent_field(k - model_kinds) && f != k->fields && f->type != TYPE_STRING)

@@ -11,6 +11,7 @@
 #include "model/model.h"
 
 #define MODEL_PATH_MAX 255 /* bytes of a path */
+#define MODEL_LEAF_MAX 200 /* of its last part: a partition and a port still fit */
 #define FOLDER_COMMON "/Common"
 
 struct kind_alias {

@@ -97,8 +97,8 @@ int name_path(enum model_kind kind, const char *name, char *path, char *reason, 
 	const struct kind *k = &model_kinds[kind];
 	const char *leaf = name, *slash = strrchr(name, '/');
 
-	if (strlen(name) + sizeof(FOLDER_COMMON) + IP_ADDR_TEXT > MODEL_PATH_MAX)
-		return refuse(reason, size, -EINVAL, "the name is too long", NULL);
+	if (strlen(slash ? slash + 1 : name) > MODEL_LEAF_MAX || strlen(name) > MODEL_PATH_MAX)
+		return refuse(reason, size, -EINVAL, "the name is longer than 200 bytes%s", "");
 	if (k->name_form == NAME_MEMBER)
 		return member_path(name, path, reason, size);
 	if (k->name_form == NAME_FOLDER) {

@@ -103,6 +103,16 @@ static int set_begin(struct model *m, struct item *it, const struct field *f, st
 	return 0;
 }
 
+static bool is_schema_default(const struct model *m, const struct item *it, const struct field *f,
+			      const void *value)
+{
+	struct item *to = f->type == TYPE_REF ? item_of(m, *(const uint32_t *)value) : NULL;
+
+	if (f->type == TYPE_REF && f->default_text)
+		return to && !strcmp(to->o.path, f->default_text);
+	return !memcmp(field_in(f, kind_of(it)->defaults), value, f->size);
+}
+
 /*
  * The parsed value of a touched item's field, if the rules of the schema allow it. adds: what is still to
  * be found for the field stays so.
@@ -113,7 +123,7 @@ static int set_take(struct model *m, struct item *it, const struct field *f, str
 	const struct touch *t = touch_of(m, it);
 	bool same = !memcmp(field_in(f, it->data), v->data, f->size) && !v->missing[0];
 
-	if (f->default_only && memcmp(field_in(f, kind_of(it)->defaults), v->data, f->size) && !m->internal)
+	if (f->default_only && !is_schema_default(m, it, f, v->data) && !m->internal)
 		return fail(m, err, -EOPNOTSUPP, it, f->name, "other values than \"%s\" are not supported yet",
 			    f->default_text ? f->default_text : "none");
 	if (f->create_only && t->before && !same && !m->internal)
