@@ -60,7 +60,7 @@ void ipc_request_on_gone(struct ipc_request *r, void (*gone)(void *ctx), void *c
 void ipc_reply(struct ipc_request *r, json_t *result);
 void ipc_reply_error(struct ipc_request *r, const struct ipc_error *error);
 
-/* Adds a row to the answer; takes over row. Sent in parts; call only from a stream's next. */
+/* Adds a row to the answer; takes over row. Sent in parts. */
 void ipc_row(struct ipc_request *r, json_t *row);
 
 /*

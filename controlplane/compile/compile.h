@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Objects to snapshot: names and policy end here, the dataplane sees rows and ids. */
+#ifndef WEIR_COMPILE_COMPILE_H
+#define WEIR_COMPILE_COMPILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "api/message.h"
+#include "api/snapshot.h"
+#include "model/model.h"
+
+/*
+ * Writes the model's configuration as a snapshot into a new memory file, sealed against any change.
+ * Rows follow the order of paths, a pool's members the order of address and port. origin: the running
+ * store's. Returns the descriptor; -ENOMEM, -E2BIG (beyond SNAP_LENGTH_MAX) or another -errno.
+ */
+int compile_snapshot(const struct model *m, uint64_t origin);
+
+/* The same into ordinary memory, to be freed; its length in *length. NULL: no memory, or too large. */
+struct snap_header *compile_buffer(const struct model *m, uint64_t origin, size_t *length);
+
+/* Live row of a node, member or virtual server; false if o is something else. */
+bool compile_live(const struct model *m, const struct object *o, struct live_row *out);
+
+/* Kernel interface of a VLAN: its name, if the kernel takes that and it is in /Common, else "vlan-ID". */
+void compile_tap_name(const struct object *vlan, char out[SNAP_NAME_MAX]);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "event/journal.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/log.h"
+
+void journal_note(struct journal *j, const char *format, ...)
+{
+	char line[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(line, sizeof(line), format, ap);
+	va_end(ap);
+	log_notice("journal: %s", line);
+}
+
+void journal_commit(struct journal *j, const char *author, const char *what,
+	const struct model_changes *changes)
+{
+	log_write(changes->config ? LOG_LEVEL_NOTICE : LOG_LEVEL_DEBUG,
+		"journal: commit by %s: generation %" PRIu64 ", %u changes: %s%s%s", author,
+		changes->generation, changes->count, what, changes->note[0] ? "; " : "", changes->note);
+}
+
+static const char *path_of(const struct model *m, uint32_t id, char *buf, size_t size)
+{
+	const struct object *o = model_get(m, id), *owner = o ? model_get(m, o->owner) : NULL;
+
+	if (!o)
+		snprintf(buf, size, "object %u", id);
+	else
+		snprintf(buf, size, "%s%s%s", owner ? owner->path : "", owner ? " " : "", o->path);
+	return buf;
+}
+
+/* Whether this one is written; *held_back: how many of its kind were not, since the last that was. */
+static bool source_admits(struct journal *j, const struct event_row *row, unsigned *held_back)
+{
+	struct journal_source *s = &j->source[(row->type * 31 + row->object) % JOURNAL_SOURCES];
+	uint64_t second = row->time / 1000000000u;
+
+	*held_back = 0;
+	if (s->type == row->type && s->object == row->object && s->second == second) {
+		s->held_back++;
+		return false;
+	}
+	if (s->type == row->type && s->object == row->object)
+		*held_back = s->held_back;
+	*s = (struct journal_source){row->type, row->object, second, 0};
+	return true;
+}
+
+void journal_event(struct journal *j, const struct model *m, const struct event_row *row)
+{
+	char object[600], detail[600], addr[IP_ADDR_TEXT];
+	unsigned held_back;
+
+	if (!source_admits(j, row, &held_back))
+		return;
+	path_of(m, row->object, object, sizeof(object));
+	if (held_back)
+		log_notice("journal: %s: %u events like the next were not written", object, held_back);
+	switch (row->type) {
+	case EVENT_CONNECTIONS_ZERO:
+		log_debug("journal: %s: no connections left", object);
+		break;
+	case EVENT_LIMIT_REACHED:
+		log_warning("journal: %s: connection limit reached", object);
+		break;
+	case EVENT_PORT_EXHAUSTION:
+		log_error("journal: Inet port exhaustion on %s to %s", object,
+			path_of(m, row->detail, detail, sizeof(detail)));
+		break;
+	case EVENT_ADDRESS_CONFLICT:
+		log_warning("journal: %s: address is also used by %02x:%02x:%02x:%02x:%02x:%02x", object,
+			row->mac[0], row->mac[1], row->mac[2], row->mac[3], row->mac[4], row->mac[5]);
+		break;
+	case EVENT_CONNECT_FAILED:
+		log_notice("journal: %s: does not answer connections", object);
+		break;
+	case EVENT_NEIGHBOUR_FAILED:
+		log_notice("journal: neighbour %s does not answer", ip_format(&row->addr, addr));
+		break;
+	default:
+		log_notice("journal: %s: event %u", object, row->type);
+	}
+}

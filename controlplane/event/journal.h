@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What happened: one line of the daemon's log each, for people and their log collectors. */
+#ifndef WEIR_EVENT_JOURNAL_H
+#define WEIR_EVENT_JOURNAL_H
+
+#include "api/message.h"
+#include "model/model.h"
+
+/* A kind of event that repeats is written at most once a second per object; the rest is counted. */
+#define JOURNAL_SOURCES 64u
+
+struct journal_source {
+	uint32_t type, object;
+	uint64_t second;
+	unsigned held_back;
+};
+
+struct journal {
+	struct journal_source source[JOURNAL_SOURCES];
+};
+
+/* A commit: who changed what. Changes of live fields alone only with debug messages on. */
+void journal_commit(struct journal *j, const char *author, const char *what,
+	const struct model_changes *changes);
+
+/* An event of the dataplane. */
+void journal_event(struct journal *j, const struct model *m, const struct event_row *row);
+
+void journal_note(struct journal *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

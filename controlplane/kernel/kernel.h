@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernel's side of the VLANs: a persistent tap per VLAN with its self IPs, and the static routes, so
+ * that the appliance's own sockets work. The dataplane opens the taps without privileges
+ * (docs/architecture.md, section 5). Needs CAP_NET_ADMIN, nothing else.
+ */
+#ifndef WEIR_KERNEL_KERNEL_H
+#define WEIR_KERNEL_KERNEL_H
+
+#include <sys/types.h>
+
+#include "model/model.h"
+
+struct kernel;
+
+/* owner: the user that weir-dp runs as; it may open the taps. 0, or -errno. */
+int kernel_new(uid_t owner, struct kernel **out);
+void kernel_free(struct kernel *k); /* taps, addresses and routes stay */
+
+/*
+ * Makes taps, addresses and routes what the model says and removes those of ours that it says no more;
+ * whatever is right already is not touched. 0, or -errno with the first fault as a sentence; the rest is
+ * done nevertheless.
+ */
+int kernel_apply(struct kernel *k, const struct model *m, char *fault, size_t size);
+
+/*
+ * Keeps the kernel's own connections off the ports that automap uses on the self IPs: ephemeral ports are
+ * 49152-65535. Only within a network namespace of our own; the host's is the business of its image.
+ * 1: set, 0: left alone, or -errno.
+ */
+int kernel_ports_reserve(void);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The taps themselves: made, set right, removed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_link.h>
+#include <linux/if_tun.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "kernel/kernel_internal.h"
+
+/* Interfaces of ours that no VLAN has any more. */
+#define STALE_MAX 256u
+
+struct links {
+	struct pass *p;
+	unsigned stale[STALE_MAX], stales;
+};
+
+static struct tap *tap_named(struct pass *p, const char *name)
+{
+	for (unsigned i = 0; i < p->taps; i++)
+		if (!strcmp(p->tap[i].name, name))
+			return &p->tap[i];
+	return NULL;
+}
+
+/* Whether the driver is that of taps: such a one may have been made beforehand. */
+static bool link_is_tun(const struct rtattr *info)
+{
+	unsigned left = info ? (unsigned)RTA_PAYLOAD(info) : 0;
+
+	for (const struct rtattr *a = info ? RTA_DATA(info) : NULL; left && RTA_OK(a, left);
+		a = RTA_NEXT(a, left))
+		if (a->rta_type == IFLA_INFO_KIND)
+			return !strncmp(RTA_DATA(a), "tun", RTA_PAYLOAD(a));
+	return false;
+}
+
+static int link_row(void *ctx, const struct nlmsghdr *row)
+{
+	struct links *l = ctx;
+	const struct ifinfomsg *info = NLMSG_DATA(row);
+	const struct rtattr *a[IFLA_MAX + 1];
+	uint32_t mtu = 0;
+
+	if (row->nlmsg_type != RTM_NEWLINK)
+		return 0;
+	rtnl_parse(row, sizeof(*info), a, IFLA_MAX + 1);
+	if (!a[IFLA_IFNAME])
+		return 0;
+	bool ours = a[IFLA_IFALIAS] && !strncmp(RTA_DATA(a[IFLA_IFALIAS]), KERNEL_ALIAS,
+					       RTA_PAYLOAD(a[IFLA_IFALIAS]));
+	struct tap *tap = tap_named(l->p, RTA_DATA(a[IFLA_IFNAME]));
+	if (a[IFLA_MTU])
+		memcpy(&mtu, RTA_DATA(a[IFLA_MTU]), sizeof(mtu));
+	if (tap && !ours && !link_is_tun(a[IFLA_LINKINFO])) {
+		tap->foreign = true;
+	} else if (tap) {
+		tap->index = (unsigned)info->ifi_index;
+		tap->right = ours && mtu == tap->mtu && (info->ifi_flags & IFF_NOARP) &&
+			     (info->ifi_flags & IFF_UP);
+	} else if (ours && l->stales < STALE_MAX) {
+		l->stale[l->stales++] = (unsigned)info->ifi_index;
+	}
+	return 0;
+}
+
+static void link_delete(struct pass *p, unsigned index)
+{
+	struct rtnl_request r;
+	struct ifinfomsg *info = rtnl_begin(&r, RTM_DELLINK, 0, sizeof(*info));
+
+	info->ifi_index = (int)index;
+	int rc = rtnl_do(&p->k->nl, &r);
+	if (rc && rc != -ENODEV)
+		pass_fault(p, rc, "interface %u of a former VLAN: cannot be removed: %s", index,
+			strerror(-rc));
+}
+
+/* A persistent tap that the dataplane's user may open. */
+static int tap_make(const struct pass *p, const struct tap *tap)
+{
+	struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI};
+	int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	memcpy(ifr.ifr_name, tap->name, sizeof(tap->name));
+	if (ioctl(fd, TUNSETIFF, &ifr) || ioctl(fd, TUNSETOWNER, (unsigned long)p->k->owner) ||
+		ioctl(fd, TUNSETPERSIST, 1))
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+/* Mark, MTU, no ARP, no addresses that the kernel thinks up, up. */
+static int link_set(struct pass *p, const struct tap *tap)
+{
+	struct rtnl_request r;
+	struct ifinfomsg *info = rtnl_begin(&r, RTM_NEWLINK, 0, sizeof(*info));
+	uint8_t mode = IN6_ADDR_GEN_MODE_NONE;
+
+	info->ifi_index = (int)tap->index;
+	info->ifi_flags = info->ifi_change = IFF_NOARP | IFF_UP;
+	rtnl_put(&r, IFLA_IFALIAS, KERNEL_ALIAS, strlen(KERNEL_ALIAS));
+	rtnl_put_u32(&r, IFLA_MTU, tap->mtu);
+	struct rtattr *spec = rtnl_nest(&r, IFLA_AF_SPEC);
+	struct rtattr *inet6 = rtnl_nest(&r, AF_INET6);
+	rtnl_put(&r, IFLA_INET6_ADDR_GEN_MODE, &mode, sizeof(mode));
+	rtnl_nest_end(&r, inet6);
+	rtnl_nest_end(&r, spec);
+	return rtnl_do(&p->k->nl, &r);
+}
+
+static void tap_right(struct pass *p, struct tap *tap)
+{
+	int rc = -EEXIST;
+
+	if (tap->foreign) {
+		pass_fault(p, rc, "interface %s: exists already and is not ours", tap->name);
+		return;
+	}
+	rc = tap->index ? 0 : tap_make(p, tap);
+	if (rc == 0 && !tap->index) {
+		tap->index = if_nametoindex(tap->name);
+		log_notice("kernel: interface %s made", tap->name);
+	}
+	if (rc == 0 && !tap->right)
+		rc = link_set(p, tap);
+	if (rc)
+		pass_fault(p, rc, "interface %s: %s", tap->name, strerror(-rc));
+}
+
+void pass_links(struct pass *p)
+{
+	struct links links = {.p = p};
+	struct rtnl_request r;
+
+	rtnl_begin(&r, RTM_GETLINK, 0, sizeof(struct ifinfomsg));
+	int rc = rtnl_dump(&p->k->nl, &r, link_row, &links);
+	if (rc) {
+		pass_fault(p, rc, "interfaces cannot be listed: %s", strerror(-rc));
+		return;
+	}
+	for (unsigned i = 0; i < links.stales; i++)
+		link_delete(p, links.stale[i]);
+	for (unsigned i = 0; i < p->taps; i++)
+		tap_right(p, &p->tap[i]);
+}

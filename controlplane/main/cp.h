@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* weir-cp as a whole: what its request handlers share. One thread. */
+#ifndef WEIR_MAIN_CP_H
+#define WEIR_MAIN_CP_H
+
+#include <event2/event.h>
+
+#include "dataplane_link/dplink.h"
+#include "event/journal.h"
+#include "ipc/ipc_server.h"
+#include "kernel/kernel.h"
+#include "model/model.h"
+#include "store/store.h"
+
+struct cp {
+	struct event_base *base;
+	struct model *model;
+	struct store *store;
+	struct dplink *link;
+	struct ipc_server *server;
+	struct kernel *kernel; /* NULL: taps are somebody else's business */
+	struct journal journal;
+	struct event *signals[2], *upkeep;
+	const char *config_path, *store_dir;
+	uint64_t started_ns;
+	char refused[256]; /* why the dataplane refused the last snapshot, or "" */
+	char kernel_fault[256]; /* what of the kernel's interfaces could not be made, or "" */
+};
+
+/* --- who may (cp_authorise.c) --------------------------------------------------------------------- */
+
+struct cp_user {
+	char name[64];
+	enum model_role role;
+};
+
+/*
+ * The one place where it is decided who somebody is and what he may do. need: the least role for the
+ * request; fields and kinds have their own beyond that (the model checks them against the role returned).
+ * 0, or -EPERM with *user filled.
+ */
+int cp_authorise(const struct ipc_peer *peer, enum model_role need, struct cp_user *user);
+
+/* --- changes (cp_commit.c) ------------------------------------------------------------------------ */
+
+/* Changes the model within an open transaction. 0, or the code of *err. */
+typedef int (*cp_change)(struct cp *cp, void *ctx, struct model_error *err);
+
+struct cp_commit {
+	const struct cp_user *user;
+	const char *what; /* one line for the history */
+	cp_change change;
+	void *ctx;
+	bool verify; /* only check */
+	json_t *(*error_more)(void *ctx); /* further members of an error's answer; or NULL */
+	const struct text *startup; /* the change is the startup file, with this content; or NULL */
+};
+
+/*
+ * Makes a commit: change, validate, write to the store, tell the kernel and the dataplane. On success
+ * changes is filled (free with model_changes_fini). On failure nothing has changed.
+ */
+int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_changes *changes,
+	struct model_error *err);
+
+/* The same as the answer to a request, which ends when the dataplane has taken it. */
+void cp_commit_reply(struct cp *cp, struct ipc_request *r, const struct cp_commit *commit);
+
+/* --- towards kernel and dataplane (cp_push.c) ----------------------------------------------------- */
+
+extern const struct dplink_ops cp_dplink_ops;
+
+/* Brings kernel and dataplane up to date with a commit. */
+void cp_push(struct cp *cp, const struct model_changes *changes);
+
+/* Makes the kernel's interfaces as configured. */
+void cp_push_kernel(struct cp *cp);
+
+/* --- requests (cp_request.c and the files of each) ------------------------------------------------ */
+
+void cp_request(struct ipc_request *r, void *cp);
+
+/* Ends a request with an error. */
+void cp_refuse(struct ipc_request *r, int code, const char *field, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+void cp_refuse_model(struct ipc_request *r, const struct model_error *err, json_t *more);
+
+/* An argument that is text; NULL if it is absent. Wrong type: refuses and returns false. */
+bool cp_argument(struct ipc_request *r, const char *name, char **value);
+
+struct cp_user;
+void cp_edit(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_transaction(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_load(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_save(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_list(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_show(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_delete_connections(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+
+/* Names of objects in a request, to objects. NULL: refused. owner_id: of child kinds, else ID_NONE. */
+bool cp_find_owner(struct cp *cp, struct ipc_request *r, enum model_kind kind, const char *owner,
+	uint32_t *owner_id);
+const struct object *cp_find(struct cp *cp, struct ipc_request *r, enum model_kind kind,
+	uint32_t owner_id, const char *name);
+
+/* Kind by LTM's words ("ltm pool", "ltm pool members"), or -1. */
+int cp_kind(const char *words);
+
+/* Ids of objects that are gone through in an answer; those that vanish meanwhile are left out. */
+struct cp_ids {
+	uint32_t *id;
+	unsigned count, size, next;
+};
+
+bool cp_ids_add(struct cp_ids *ids, uint32_t id);
+/* All objects of a kind (of one owner, if owner_id is not ID_NONE). False: no memory. */
+bool cp_ids_kind(struct cp_ids *ids, const struct model *m, enum model_kind kind, uint32_t owner_id);
+
+/* --- show ----------------------------------------------------------------------------------------- */
+
+/* One row of state and statistics; NULL: no memory, or the kind has none. */
+json_t *cp_object_row(struct cp *cp, const struct object *o);
+
+/* A connection filter of a request (may be NULL: everything). False: refused. */
+bool cp_flow_filter(struct cp *cp, struct ipc_request *r, const json_t *filter,
+	struct flow_filter *out);
+
+/* One "show" each; they end the request. */
+void cp_show_objects(struct cp *cp, struct ipc_request *r, enum model_kind kind);
+void cp_show_system(struct cp *cp, struct ipc_request *r, const char *what);
+void cp_show_connections(struct cp *cp, struct ipc_request *r);
+void cp_show_neighbours(struct cp *cp, struct ipc_request *r, bool ipv6);
+void cp_show_memory(struct cp *cp, struct ipc_request *r);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "main/cp.h"
+
+static int fail(struct model_error *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(struct model_error *err, int code, const char *format, ...)
+{
+	va_list ap;
+
+	*err = (struct model_error){.code = code};
+	va_start(ap, format);
+	vsnprintf(err->reason, sizeof(err->reason), format, ap);
+	va_end(ap);
+	return code;
+}
+
+/*
+ * The store could not take what the model already has (the disk is full, say): what is on the disk counts.
+ * Whatever goes wrong here leaves a configuration that would be gone after a restart, so it is the end.
+ */
+static void go_back(struct cp *cp)
+{
+	struct model *m = model_new();
+	struct model_error err = {0};
+	struct store *s = NULL;
+	char reason[200];
+
+	store_close(cp->store);
+	if (!m || store_open(cp->store_dir, &s, reason, sizeof(reason)) || store_load(s, m, &err)) {
+		log_error("store: cannot be read back: %s", err.reason);
+		abort();
+	}
+	model_free(cp->model);
+	cp->model = m;
+	cp->store = s;
+}
+
+static int commit_store(struct cp *cp, const struct cp_commit *commit, struct model_changes *changes,
+	struct model_error *err)
+{
+	int rc = store_append(cp->store, cp->model, changes, commit->user->name, commit->what);
+
+	if (rc == 0)
+		return 0;
+	log_error("store: commit by %s: not written: %s", commit->user->name, strerror(-rc));
+	model_changes_fini(changes);
+	go_back(cp);
+	return fail(err, -EIO, "the running store cannot be written: %s", strerror(-rc));
+}
+
+/* The commit stands whatever becomes of this: then the next save asks before it overwrites the file. */
+static void startup_note(struct cp *cp, const struct text *startup)
+{
+	int rc = store_startup_loaded(cp->store, cp->model, startup->data, startup->len);
+
+	if (rc)
+		log_error("store: copy of the startup file: %s", strerror(-rc));
+}
+
+int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_changes *changes,
+	struct model_error *err)
+{
+	const struct model_actor actor = {.class = HOLD_OPERATOR, .role = commit->user->role};
+	int rc = model_begin(cp->model, &actor);
+
+	*err = (struct model_error){0};
+	*changes = (struct model_changes){0};
+	if (rc)
+		return fail(err, rc, "a change cannot be begun: %s", strerror(-rc));
+	rc = commit->change(cp, commit->ctx, err);
+	if (rc == 0)
+		rc = commit->verify ? model_validate(cp->model, err)
+				    : model_commit(cp->model, changes, err);
+	if (rc || commit->verify) {
+		model_abort(cp->model);
+		return rc;
+	}
+	if (changes->count)
+		rc = commit_store(cp, commit, changes, err);
+	if (rc == 0 && commit->startup)
+		startup_note(cp, commit->startup);
+	if (rc || changes->count == 0)
+		return rc;
+	journal_commit(&cp->journal, commit->user->name, commit->what, changes);
+	cp_push(cp, changes);
+	return 0;
+}
+
+/* A commit's answer that waits for the dataplane. */
+struct waiting {
+	struct cp *cp;
+	struct ipc_request *r;
+	json_t *result;
+};
+
+static void waiting_gone(void *ctx)
+{
+	struct waiting *w = ctx;
+
+	dplink_wait_cancel(w->cp->link, w);
+	json_decref(w->result);
+	free(w);
+}
+
+static void warn(json_t *result, const char *sentence)
+{
+	json_array_append_new(json_object_get(result, "warnings"), ipc_text_new(sentence, strlen(sentence)));
+}
+
+static void waiting_done(void *ctx, int status, const char *reason)
+{
+	struct waiting *w = ctx;
+	char sentence[400];
+
+	if (status == -EINVAL) {
+		snprintf(sentence, sizeof(sentence), "the dataplane refused the configuration: %s", reason);
+		warn(w->result, sentence);
+	} else if (status) {
+		warn(w->result, reason);
+	}
+	ipc_reply(w->r, w->result);
+	free(w);
+}
+
+static json_t *result_new(struct cp *cp, const struct model_changes *changes)
+{
+	return json_pack("{s:I,s:i,s:i,s:o,s:[]}", "generation", (json_int_t)model_generation(cp->model),
+		"changes", (int)changes->count, "unsaved", (int)store_unsaved(cp->store), "note",
+		ipc_text_new(changes->note, strlen(changes->note)), "warnings");
+}
+
+void cp_commit_reply(struct cp *cp, struct ipc_request *r, const struct cp_commit *commit)
+{
+	struct model_changes changes;
+	struct model_error err;
+
+	if (cp_commit(cp, commit, &changes, &err)) {
+		cp_refuse_model(r, &err, commit->error_more ? commit->error_more(commit->ctx) : NULL);
+		return;
+	}
+	json_t *result = result_new(cp, &changes);
+	struct waiting *w = changes.count && result ? calloc(1, sizeof(*w)) : NULL;
+	uint8_t effect = changes.effect;
+	model_changes_fini(&changes);
+	if (result && cp->kernel_fault[0] && (effect & EFFECT_SNAPSHOT))
+		warn(result, cp->kernel_fault);
+	if (!w) {
+		ipc_reply(r, result);
+		return;
+	}
+	*w = (struct waiting){cp, r, result};
+	ipc_request_on_gone(r, waiting_gone, w);
+	dplink_wait(cp->link, waiting_done, w);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* load and save: the running configuration from and to a file. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "main/cp.h"
+#include "store/atomic_file.h"
+
+struct source {
+	char *text;
+	size_t length;
+	const char *file;
+	unsigned flags;
+};
+
+static int source_load(struct cp *cp, void *ctx, struct model_error *err)
+{
+	struct source *s = ctx;
+
+	return model_load(cp->model, s->text, s->length, s->file, s->flags, err);
+}
+
+static bool source_read(struct cp *cp, struct ipc_request *r, struct source *s)
+{
+	const json_t *text = json_object_get(ipc_request_body(r), "text");
+	int rc = 0;
+
+	if (text) {
+		s->text = ipc_text_get(text, &s->length);
+		if (!s->text)
+			cp_refuse(r, 400, "text", "must be text");
+	} else {
+		rc = file_read(cp->config_path, &s->text, &s->length);
+		if (rc)
+			cp_refuse(r, rc == -ENOENT ? 404 : 500, "", "%s: %s", cp->config_path,
+				strerror(-rc));
+	}
+	return s->text != NULL;
+}
+
+void cp_load(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
+{
+	const json_t *body = ipc_request_body(r);
+	bool from_startup = !json_object_get(body, "text");
+	bool merge = json_is_true(json_object_get(body, "merge"));
+	bool verify = json_is_true(json_object_get(body, "verify"));
+	struct source source = {.flags = merge ? LOAD_MERGE : 0};
+	char *file, what[160];
+
+	if (!cp_argument(r, "file", &file))
+		return;
+	source.file = from_startup ? cp->config_path : file ? file : "input";
+	snprintf(what, sizeof(what), "load sys config%s %s", merge ? " merge" : "", source.file);
+	if (source_read(cp, r, &source)) {
+		struct cp_commit commit = {.user = user, .what = what, .change = source_load,
+			.ctx = &source, .verify = verify};
+		/* What the file says now is what a later save may overwrite. */
+		commit.startup = from_startup && !merge && !verify ? &(struct text){
+			.data = source.text, .len = source.length} : NULL;
+		cp_commit_reply(cp, r, &commit);
+	}
+	free(source.text);
+	free(file);
+}
+
+void cp_save(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
+{
+	bool force = json_is_true(json_object_get(ipc_request_body(r), "force"));
+	struct text difference = {0};
+	int rc = store_save(cp->store, cp->model, cp->config_path, force, &difference);
+
+	if (rc == -EEXIST) {
+		json_t *more = json_pack("{s:o}", "difference",
+			ipc_text_new(difference.data ? difference.data : "", difference.len));
+		ipc_reply_error(r, &(struct ipc_error){.code = 409, .file = cp->config_path,
+					   .reason = "was changed by somebody else since it was read",
+					   .text = "the startup file was changed by somebody else since it "
+						   "was read: load it, or save with force",
+					   .more = more});
+	} else if (rc) {
+		cp_refuse(r, 500, "", "%s: %s", cp->config_path, strerror(-rc));
+	} else {
+		log_notice("journal: configuration saved by %s: generation %llu", user->name,
+			(unsigned long long)model_generation(cp->model));
+		ipc_reply(r, json_pack("{s:s,s:I,s:i}", "file", cp->config_path, "generation",
+				     (json_int_t)model_generation(cp->model), "unsaved", 0));
+	}
+	text_fini(&difference);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "compile/compile.h"
+#include "main/cp.h"
+
+/* A node's state is part of its members'. */
+static void live_of_node(struct cp *cp, uint32_t node)
+{
+	const struct object *pool, *member;
+
+	dplink_live_changed(cp->link, node);
+	for (unsigned p = 0; (pool = model_at(cp->model, KIND_POOL, p)); p++)
+		for (unsigned i = 0; (member = model_child_at(cp->model, pool, i)); i++)
+			if (model_pool_member(member)->conf.node == node)
+				dplink_live_changed(cp->link, member->id);
+}
+
+static void live_all(struct cp *cp)
+{
+	static const enum model_kind kinds[] = {KIND_NODE, KIND_VIRTUAL};
+	const struct object *o, *pool;
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+		for (unsigned i = 0; (o = model_at(cp->model, kinds[k], i)); i++)
+			dplink_live_changed(cp->link, o->id);
+	for (unsigned p = 0; (pool = model_at(cp->model, KIND_POOL, p)); p++)
+		for (unsigned i = 0; (o = model_child_at(cp->model, pool, i)); i++)
+			dplink_live_changed(cp->link, o->id);
+}
+
+/* Without this, every ratio push would look at all interfaces and routes of the kernel. */
+static bool concerns_kernel(const struct model_changes *changes)
+{
+	for (unsigned i = 0; i < changes->count; i++)
+		switch (changes->row[i].kind) {
+		case KIND_VLAN:
+		case KIND_VLAN_INTERFACE:
+		case KIND_SELF:
+		case KIND_ROUTE:
+			return true;
+		default:
+			break;
+		}
+	return false;
+}
+
+void cp_push_kernel(struct cp *cp)
+{
+	cp->kernel_fault[0] = 0;
+	if (!cp->kernel)
+		return;
+	if (kernel_apply(cp->kernel, cp->model, cp->kernel_fault, sizeof(cp->kernel_fault)))
+		log_error("kernel: %s", cp->kernel_fault);
+}
+
+void cp_push(struct cp *cp, const struct model_changes *changes)
+{
+	if (concerns_kernel(changes))
+		cp_push_kernel(cp);
+	/* Also for a description: generations on both sides stay equal, so a restart pushes nothing. */
+	if (changes->config)
+		dplink_snapshot_changed(cp->link);
+	for (unsigned i = 0; i < changes->count; i++) {
+		const struct model_change *row = &changes->row[i];
+
+		if (row->what != CHANGE_MODIFIED || !(row->effect & EFFECT_LIVE))
+			continue;
+		if (row->kind == KIND_NODE)
+			live_of_node(cp, row->id);
+		else
+			dplink_live_changed(cp->link, row->id);
+	}
+}
+
+/* --- what the link asks and tells ----------------------------------------------------------------- */
+
+static void on_connected(void *ctx, const struct msg_hello *hello)
+{
+	struct cp *cp = ctx;
+
+	if (hello->origin != store_origin(cp->store) ||
+		hello->generation != model_generation(cp->model))
+		dplink_snapshot_changed(cp->link);
+	live_all(cp);
+	journal_note(&cp->journal, "dataplane connected, generation %" PRIu64 " in force",
+		hello->generation);
+}
+
+static void on_lost(void *ctx)
+{
+	struct cp *cp = ctx;
+
+	cp->refused[0] = 0;
+	journal_note(&cp->journal, "dataplane lost");
+}
+
+static int on_snapshot(void *ctx)
+{
+	struct cp *cp = ctx;
+
+	return compile_snapshot(cp->model, store_origin(cp->store));
+}
+
+static bool on_live(void *ctx, uint32_t id, struct live_row *out)
+{
+	struct cp *cp = ctx;
+	const struct object *o = model_get(cp->model, id);
+
+	return o && compile_live(cp->model, o, out);
+}
+
+static void on_snapshot_result(void *ctx, int status, uint64_t generation, const char *reason)
+{
+	struct cp *cp = ctx;
+
+	snprintf(cp->refused, sizeof(cp->refused), "%s", status ? reason : "");
+	if (status)
+		journal_note(&cp->journal, "dataplane refused the configuration: %s", reason);
+	else
+		log_debug("dataplane: generation %" PRIu64 " in force", generation);
+}
+
+static void on_event(void *ctx, const struct event_row *row, uint64_t lost)
+{
+	struct cp *cp = ctx;
+
+	/* Counters and states are read when they are asked for, so a gap leaves nothing wrong here. */
+	if (lost)
+		journal_note(&cp->journal, "%" PRIu64 " events of the dataplane were lost", lost);
+	journal_event(&cp->journal, cp->model, row);
+}
+
+const struct dplink_ops cp_dplink_ops = {
+	.connected = on_connected,
+	.lost = on_lost,
+	.snapshot = on_snapshot,
+	.live = on_live,
+	.snapshot_result = on_snapshot_result,
+	.event = on_event,
+};

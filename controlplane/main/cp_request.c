@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests of the local interface: who may, which handler, and what they all use. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "main/cp.h"
+
+void cp_refuse(struct ipc_request *r, int code, const char *field, const char *format, ...)
+{
+	char reason[400], text[500];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(reason, sizeof(reason), format, ap);
+	va_end(ap);
+	snprintf(text, sizeof(text), "%s%s%s", field, *field ? ": " : "", reason);
+	ipc_reply_error(r,
+		&(struct ipc_error){.code = code, .field = field, .reason = reason, .text = text});
+}
+
+static int code_of(int error)
+{
+	switch (error) {
+	case -EINVAL:
+		return 400;
+	case -EPERM:
+		return 403;
+	case -ENOENT:
+		return 404;
+	case -EEXIST:
+	case -EBUSY:
+		return 409;
+	case -E2BIG:
+		return 413;
+	case -EOPNOTSUPP:
+		return 501;
+	default:
+		return 500;
+	}
+}
+
+void cp_refuse_model(struct ipc_request *r, const struct model_error *err, json_t *more)
+{
+	char text[2048];
+
+	ipc_reply_error(r, &(struct ipc_error){
+				   .code = code_of(err->code),
+				   .kind = err->kind,
+				   .object = err->object,
+				   .field = err->field,
+				   .reason = err->reason,
+				   .file = err->file,
+				   .line = err->line,
+				   .text = model_error_text(err, text, sizeof(text)),
+				   .more = more,
+			   });
+}
+
+bool cp_argument(struct ipc_request *r, const char *name, char **value)
+{
+	const json_t *argument = json_object_get(ipc_request_body(r), name);
+
+	*value = NULL;
+	if (!argument || json_is_null(argument))
+		return true;
+	*value = ipc_text_get(argument, NULL);
+	if (*value)
+		return true;
+	cp_refuse(r, 400, name, "must be text");
+	return false;
+}
+
+int cp_kind(const char *words)
+{
+	for (int k = 0; k < MODEL_KINDS; k++)
+		if (!strcmp(model_kinds[k].words, words))
+			return k;
+	/* "ltm pool members", as people say, for the block "members" of "ltm pool". */
+	for (int k = 0; k < MODEL_KINDS; k++) {
+		const struct kind *owner = model_kinds[k].owner >= 0 ? &model_kinds[model_kinds[k].owner] : NULL;
+		size_t n = owner ? strlen(owner->words) : 0;
+
+		if (owner && !strncmp(owner->words, words, n) && words[n] == ' ' &&
+			!strcmp(words + n + 1, model_kinds[k].words))
+			return k;
+	}
+	return -1;
+}
+
+bool cp_find_owner(struct cp *cp, struct ipc_request *r, enum model_kind kind, const char *owner,
+	uint32_t *owner_id)
+{
+	int16_t owner_kind = model_kinds[kind].owner;
+	const struct object *o = NULL;
+
+	*owner_id = ID_NONE;
+	if (owner_kind < 0 && owner) {
+		cp_refuse(r, 400, "owner", "%s has no owner", model_kinds[kind].words);
+		return false;
+	}
+	if (!owner)
+		return true;
+	o = model_find(cp->model, owner_kind, ID_NONE, owner);
+	if (!o) {
+		ipc_reply_error(r, &(struct ipc_error){.code = 404, .kind = model_kinds[owner_kind].words,
+					   .object = owner, .reason = "does not exist"});
+		return false;
+	}
+	*owner_id = o->id;
+	return true;
+}
+
+const struct object *cp_find(struct cp *cp, struct ipc_request *r, enum model_kind kind,
+	uint32_t owner_id, const char *name)
+{
+	const struct object *o = model_find(cp->model, kind, owner_id, name);
+	char text[600];
+
+	if (o)
+		return o;
+	snprintf(text, sizeof(text), "%s %s: does not exist", model_kinds[kind].words, name);
+	ipc_reply_error(r, &(struct ipc_error){.code = 404, .kind = model_kinds[kind].words,
+				   .object = name, .reason = "does not exist", .text = text});
+	return NULL;
+}
+
+bool cp_ids_add(struct cp_ids *ids, uint32_t id)
+{
+	if (ids->count == ids->size) {
+		unsigned size = ids->size ? 2 * ids->size : 64;
+		uint32_t *more = reallocarray(ids->id, size, sizeof(*more));
+
+		if (!more)
+			return false;
+		ids->id = more;
+		ids->size = size;
+	}
+	ids->id[ids->count++] = id;
+	return true;
+}
+
+static bool ids_children(struct cp_ids *ids, const struct model *m, const struct object *owner)
+{
+	const struct object *o;
+	bool ok = true;
+
+	for (unsigned i = 0; ok && (o = model_child_at(m, owner, i)); i++)
+		ok = cp_ids_add(ids, o->id);
+	return ok;
+}
+
+bool cp_ids_kind(struct cp_ids *ids, const struct model *m, enum model_kind kind, uint32_t owner_id)
+{
+	int16_t owner_kind = model_kinds[kind].owner;
+	const struct object *o;
+	bool ok = true;
+
+	if (owner_kind < 0)
+		for (unsigned i = 0; ok && (o = model_at(m, kind, i)); i++)
+			ok = cp_ids_add(ids, o->id);
+	else if (owner_id != ID_NONE)
+		ok = ids_children(ids, m, model_get(m, owner_id));
+	else
+		for (unsigned i = 0; ok && (o = model_at(m, owner_kind, i)); i++)
+			ok = ids_children(ids, m, o);
+	return ok;
+}
+
+static const struct {
+	const char *op;
+	enum model_role need;
+	void (*handle)(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+} handlers[] = {
+	{"list", ROLE_GUEST, cp_list},
+	{"show", ROLE_GUEST, cp_show},
+	{"edit", ROLE_OPERATOR, cp_edit},
+	{"create", ROLE_OPERATOR, cp_transaction},
+	{"modify", ROLE_OPERATOR, cp_transaction},
+	{"delete", ROLE_OPERATOR, cp_transaction},
+	{"transaction", ROLE_OPERATOR, cp_transaction},
+	{"load", ROLE_ADMIN, cp_load},
+	{"save", ROLE_OPERATOR, cp_save},
+	{"delete-connections", ROLE_OPERATOR, cp_delete_connections},
+};
+
+void cp_request(struct ipc_request *r, void *ctx)
+{
+	struct cp *cp = ctx;
+	const char *op = json_string_value(json_object_get(ipc_request_body(r), "op"));
+	struct cp_user user;
+
+	for (size_t i = 0; op && i < sizeof(handlers) / sizeof(*handlers); i++) {
+		if (strcmp(handlers[i].op, op))
+			continue;
+		if (cp_authorise(ipc_request_peer(r), handlers[i].need, &user))
+			cp_refuse(r, 403, "", "%s may not do this", user.name);
+		else
+			handlers[i].handle(cp, r, &user);
+		return;
+	}
+	cp_refuse(r, 400, "op", op ? "%s is not known" : "is missing", op ? op : "");
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* State and statistics of nodes, pools, members, virtual servers and addresses. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "main/cp.h"
+#include "state/state.h"
+
+/* Statistics of one object or the sum of several. "In" is towards the servers. */
+struct totals {
+	bool known; /* a dataplane is connected */
+	uint64_t now, max, total, bytes_in, bytes_out, packets_in, packets_out;
+	uint64_t refused, resets, timeouts;
+};
+
+static void totals_add(struct totals *t, const struct cp *cp, uint32_t id)
+{
+	const struct counters *c = dplink_counters(cp->link);
+	uint32_t slot = id_slot(id);
+
+	t->known = c != NULL;
+	/* Another id in its line: the dataplane does not have the object yet. */
+	if (!c || slot >= c->header->slots || c->shared[slot].id != id)
+		return;
+	t->now += __atomic_load_n(&c->shared[slot].current, __ATOMIC_RELAXED);
+	t->max += __atomic_load_n(&c->shared[slot].maximum, __ATOMIC_RELAXED);
+	t->total += counters_object_sum(c, slot, OBJECT_CONNECTIONS);
+	t->bytes_in += counters_object_sum(c, slot, OBJECT_CLIENT_BYTES_IN);
+	t->bytes_out += counters_object_sum(c, slot, OBJECT_CLIENT_BYTES_OUT);
+	t->packets_in += counters_object_sum(c, slot, OBJECT_CLIENT_PACKETS_IN);
+	t->packets_out += counters_object_sum(c, slot, OBJECT_CLIENT_PACKETS_OUT);
+	t->refused += counters_object_sum(c, slot, OBJECT_REFUSED);
+	t->resets += counters_object_sum(c, slot, OBJECT_RESETS);
+	t->timeouts += counters_object_sum(c, slot, OBJECT_TIMEOUTS);
+}
+
+static void put_number(json_t *row, const char *prefix, const char *name, uint64_t value)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "%s%s", prefix, name);
+	json_object_set_new(row, key, json_integer((json_int_t)value));
+}
+
+static void put_text(json_t *row, const char *key, const char *value)
+{
+	json_object_set_new(row, key, ipc_text_new(value, strlen(value)));
+}
+
+static void put_totals(json_t *row, const char *side, const struct totals *t)
+{
+	if (!t->known)
+		return;
+	put_number(row, side, "curConns", t->now);
+	put_number(row, side, "maxConns", t->max);
+	put_number(row, side, "totConns", t->total);
+	put_number(row, side, "bitsIn", t->bytes_in * 8);
+	put_number(row, side, "bitsOut", t->bytes_out * 8);
+	put_number(row, side, "pktsIn", t->packets_in);
+	put_number(row, side, "pktsOut", t->packets_out);
+	put_number(row, "", "refused", t->refused);
+	put_number(row, "", "resets", t->resets);
+	put_number(row, "", "timeouts", t->timeouts);
+}
+
+static void put_state(json_t *row, const struct state *s, bool server)
+{
+	put_text(row, "status.availabilityState", state_availability_name(s->availability));
+	put_text(row, "status.color", state_colour_name(s->availability));
+	put_text(row, "status.enabledState", state_enabled_name(s->enabled));
+	put_text(row, "status.statusReason", s->reason);
+	if (!server)
+		return;
+	put_text(row, "monitorStatus", state_monitor_name(s->monitor));
+	put_text(row, "sessionStatus", state_session_name(s->session));
+}
+
+static void put_addr(json_t *row, const char *key, const struct ip_addr *addr)
+{
+	char text[IP_ADDR_TEXT];
+
+	put_text(row, key, ip_format(addr, text));
+}
+
+static void put_holds(json_t *row, uint16_t ratio, uint16_t dynamic_ratio, uint32_t limit,
+	const struct holds *holds)
+{
+	unsigned bits = holds_bits(holds);
+
+	put_text(row, "session", bits & HOLD_SESSION ? "user-disabled" : "user-enabled");
+	put_text(row, "state", bits & HOLD_STATE ? "user-down" : "user-up");
+	put_number(row, "", "ratio", ratio);
+	put_number(row, "", "dynamicRatio", dynamic_ratio);
+	put_number(row, "", "connectionLimit", limit);
+}
+
+/* --- states --------------------------------------------------------------------------------------- */
+
+static bool at_limit(const struct cp *cp, uint32_t id, uint32_t limit)
+{
+	struct totals t = {0};
+
+	if (limit)
+		totals_add(&t, cp, id);
+	return limit && t.now >= limit;
+}
+
+static struct state_side node_side(const struct cp *cp, const struct object *o)
+{
+	const struct node *n = model_node(o);
+
+	return (struct state_side){.holds = (uint8_t)holds_bits(&n->live.holds),
+		.at_limit = at_limit(cp, o->id, n->conf.connection_limit)};
+}
+
+static struct state member_state(const struct cp *cp, const struct object *o)
+{
+	const struct pool_member *m = model_pool_member(o);
+	struct state_side parent = node_side(cp, model_get(cp->model, m->conf.node));
+	struct state_side own = {.holds = (uint8_t)holds_bits(&m->live.holds),
+		.at_limit = at_limit(cp, o->id, m->conf.connection_limit)};
+
+	return state_of_server(&own, &parent);
+}
+
+struct pool_sum {
+	struct state_count count;
+	unsigned members, available, active;
+};
+
+static struct state pool_state(const struct cp *cp, const struct object *pool, struct pool_sum *sum)
+{
+	const struct object *o;
+
+	*sum = (struct pool_sum){0};
+	for (unsigned i = 0; (o = model_child_at(cp->model, pool, i)); i++) {
+		struct state s = member_state(cp, o);
+
+		state_count_add(&sum->count, &s);
+		sum->members++;
+		sum->available += s.avail == LIVE_BITS;
+		sum->active += s.avail == LIVE_BITS && s.availability != AVAILABILITY_YELLOW;
+	}
+	return state_of_pool(&sum->count);
+}
+
+/* --- rows ----------------------------------------------------------------------------------------- */
+
+static void node_row(struct cp *cp, const struct object *o, json_t *row)
+{
+	const struct node *n = model_node(o);
+	struct state_side own = node_side(cp, o);
+	struct state s = state_of_server(&own, NULL);
+	const struct object *pool, *m;
+	struct totals t = {.known = dplink_counters(cp->link) != NULL};
+
+	/* The dataplane counts by member. */
+	for (unsigned p = 0; (pool = model_at(cp->model, KIND_POOL, p)); p++)
+		for (unsigned i = 0; (m = model_child_at(cp->model, pool, i)); i++)
+			if (model_pool_member(m)->conf.node == o->id)
+				totals_add(&t, cp, m->id);
+	put_state(row, &s, true);
+	put_addr(row, "addr", &n->conf.address);
+	put_holds(row, n->live.ratio, n->live.dynamic_ratio, n->conf.connection_limit, &n->live.holds);
+	put_totals(row, "serverside.", &t);
+}
+
+static void member_row(struct cp *cp, const struct object *o, json_t *row)
+{
+	const struct pool_member *m = model_pool_member(o);
+	const struct object *node = model_get(cp->model, m->conf.node);
+	struct state s = member_state(cp, o);
+	struct totals t = {0};
+
+	totals_add(&t, cp, o->id);
+	put_state(row, &s, true);
+	put_addr(row, "addr", &model_node(node)->conf.address);
+	put_number(row, "", "port", m->conf.port);
+	put_text(row, "nodeName", node->path);
+	put_text(row, "poolName", model_get(cp->model, o->owner)->path);
+	put_holds(row, m->live.ratio, m->live.dynamic_ratio, m->conf.connection_limit, &m->live.holds);
+	put_totals(row, "serverside.", &t);
+}
+
+static void put_field(const struct cp *cp, const struct object *o, json_t *row, const char *key,
+	const char *name)
+{
+	struct text text = {0};
+
+	model_field_text(cp->model, o, model_field_find(o->kind, NULL, name), &text);
+	put_text(row, key, text.data ? text.data : "");
+	text_fini(&text);
+}
+
+static void pool_row(struct cp *cp, const struct object *o, json_t *row)
+{
+	struct totals t = {.known = dplink_counters(cp->link) != NULL};
+	struct pool_sum sum;
+	struct state s = pool_state(cp, o, &sum);
+	const struct object *m;
+
+	for (unsigned i = 0; (m = model_child_at(cp->model, o, i)); i++)
+		totals_add(&t, cp, m->id);
+	put_state(row, &s, false);
+	put_field(cp, o, row, "loadBalancingMode", "load-balancing-mode");
+	put_number(row, "", "memberCnt", sum.members);
+	put_number(row, "", "availableMemberCnt", sum.available);
+	put_number(row, "", "activeMemberCnt", sum.active);
+	put_totals(row, "serverside.", &t);
+}
+
+static struct state virtual_state(const struct cp *cp, const struct object *o)
+{
+	const struct virtual_conf *conf = &model_virtual(o)->conf;
+	const struct object *pool = model_get(cp->model, conf->pool);
+	const struct object *vaddr = model_get(cp->model, conf->destination.addr);
+	struct pool_sum sum;
+	struct state s = {0};
+
+	if (pool)
+		s = pool_state(cp, pool, &sum);
+	return state_of_virtual(conf->enabled, model_virtual_address(vaddr)->conf.enabled,
+		at_limit(cp, o->id, conf->connection_limit), pool ? &s : NULL);
+}
+
+static void virtual_row(struct cp *cp, const struct object *o, json_t *row)
+{
+	const struct virtual_conf *conf = &model_virtual(o)->conf;
+	const struct object *pool = model_get(cp->model, conf->pool);
+	struct state s = virtual_state(cp, o);
+	struct totals t = {0};
+
+	totals_add(&t, cp, o->id);
+	put_state(row, &s, false);
+	put_field(cp, o, row, "destination", "destination");
+	put_field(cp, o, row, "ipProtocol", "ip-protocol");
+	put_text(row, "pool", pool ? pool->path : "");
+	put_number(row, "", "connectionLimit", conf->connection_limit);
+	put_totals(row, "clientside.", &t);
+}
+
+static void vaddr_row(struct cp *cp, const struct object *o, json_t *row)
+{
+	const struct virtual_address_conf *conf = &model_virtual_address(o)->conf;
+	struct state_count count = {0};
+	struct totals t = {.known = dplink_counters(cp->link) != NULL};
+	const struct object *v;
+
+	for (unsigned i = 0; (v = model_at(cp->model, KIND_VIRTUAL, i)); i++) {
+		if (model_virtual(v)->conf.destination.addr != o->id)
+			continue;
+		struct state s = virtual_state(cp, v);
+		state_count_add(&count, &s);
+		totals_add(&t, cp, v->id);
+	}
+	struct state pool = state_of_pool(&count);
+	struct state s = state_of_virtual(conf->enabled, true, false, &pool);
+	s.reason = conf->enabled ? "The best of its virtual servers" : "Disabled";
+	put_state(row, &s, false);
+	put_addr(row, "addr", &conf->address);
+	put_totals(row, "clientside.", &t);
+}
+
+json_t *cp_object_row(struct cp *cp, const struct object *o)
+{
+	static void (*const rows[MODEL_KINDS])(struct cp *, const struct object *, json_t *) = {
+		[KIND_NODE] = node_row,
+		[KIND_POOL] = pool_row,
+		[KIND_POOL_MEMBER] = member_row,
+		[KIND_VIRTUAL] = virtual_row,
+		[KIND_VIRTUAL_ADDRESS] = vaddr_row,
+	};
+	const struct object *owner = model_get(cp->model, o->owner);
+	json_t *row = rows[o->kind] ? json_object() : NULL;
+
+	if (!row)
+		return NULL;
+	put_text(row, "kind", o->kind == KIND_POOL_MEMBER ? "ltm pool members" : model_kinds[o->kind].words);
+	put_text(row, "name", o->path);
+	put_text(row, "owner", owner ? owner->path : "");
+	put_number(row, "", "id", o->id);
+	rows[o->kind](cp, o, row);
+	return row;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The running store: a folder that always holds the running configuration, so that a commit that was
+ * answered survives whatever happens to weir-cp or the machine.
+ *
+ *   running   the whole configuration at some moment
+ *   log       what was committed since; folded into a new `running` when it has grown
+ *   startup   copy of the startup file (weir.conf) as it was read or written last
+ *   lock      held by the one weir-cp that uses the folder
+ *
+ * A commit with config fields is on the disk when store_append returns. A change of live fields alone is
+ * handed to the kernel then, so it survives the process, and flushed by the next store_sync.
+ */
+#ifndef WEIR_STORE_STORE_H
+#define WEIR_STORE_STORE_H
+
+#include "model/model.h"
+
+#define STORE_HISTORY 1000u	      /* commits that are remembered */
+#define STORE_LOG_RECORDS_MAX 4096u   /* the log is folded beyond this many records */
+#define STORE_LOG_BYTES_MAX (8u << 20) /* or bytes, if it is also larger than the configuration */
+
+struct store;
+
+struct store_commit {
+	uint64_t generation, time; /* ms since 1970 */
+	uint32_t changes;
+	bool config;
+	uint32_t live_id; /* the one object of a change of live fields, else ID_NONE */
+	char author[64];
+	char what[120]; /* first line of the change */
+};
+
+/*
+ * Opens the folder, making it (mode 0700) if needed, and locks it. 0, or -errno with a sentence in reason:
+ * -EBUSY another process has it.
+ */
+int store_open(const char *folder, struct store **out, char *reason, size_t size);
+void store_close(struct store *s);
+
+/* True if it never held a configuration. */
+bool store_is_empty(const struct store *s);
+
+/*
+ * Loads the configuration into a fresh model. A log whose end is torn is cut there, with a line in the
+ * log of the daemon. -errno with err filled if the store cannot be used.
+ */
+int store_load(struct store *s, struct model *m, struct model_error *err);
+
+/* The first configuration of an empty store; also folds the log at any time. 0 or -errno. */
+int store_fold(struct store *s, const struct model *m);
+
+/* True if store_fold is due; not urgent. */
+bool store_fold_due(const struct store *s);
+
+/* Writes down a commit. what: the change as its author worded it. 0 or -errno: nothing was written. */
+int store_append(struct store *s, const struct model *m, const struct model_changes *changes,
+	const char *author, const char *what);
+
+/* Flushes live changes to the disk, if any wait. */
+void store_sync(struct store *s);
+
+/* Random number made with the store. */
+uint64_t store_origin(const struct store *s);
+
+/* Changes since the startup file was read or written: commits, and objects with changed live fields. */
+unsigned store_unsaved(const struct store *s);
+uint64_t store_saved_generation(const struct store *s);
+
+/*
+ * i-th commit, newest first; NULL behind the last. Changes of one object's live fields by one author
+ * share a place, that of the first, with the time of the last.
+ */
+const struct store_commit *store_commit_at(const struct store *s, unsigned i);
+
+/* --- the startup file ----------------------------------------------------------------------------- */
+
+/* Remembers what was read from the startup file: later differences are somebody else's. */
+int store_startup_loaded(struct store *s, const struct model *m, const char *data, size_t length);
+
+/*
+ * Writes the configuration to the startup file at path. -EEXIST: it is not what was read or written last;
+ * difference then tells how it differs (may be NULL, free with text_fini); force writes nevertheless.
+ */
+int store_save(struct store *s, const struct model *m, const char *path, bool force,
+	struct text *difference);
+
+#endif
