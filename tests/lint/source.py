@@ -3,6 +3,7 @@
 import functools
 import pathlib
 import re
+import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -12,10 +13,10 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 @functools.cache
 def files():
     """Paths of the project's files, relative to its top. Works without git as well (an unpacked archive)."""
-    listed = subprocess.run(
-        ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True)
-    if listed.returncode == 0:
+    command = ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached", "--others",
+               "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True) if shutil.which("git") else None
+    if listed and listed.returncode == 0:
         names = [name for name in listed.stdout.decode().split("\0") if name]
     else:
         names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")
