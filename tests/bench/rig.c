@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "core/event.h"
 #include "core/handover.h"
+#include "core/heap.h"
 #include "core/mbuf.h"
 #include "flow/flow.h"
 #include "flow/listener.h"
@@ -183,6 +184,7 @@ static void eal_init(uint32_t flows, bool hugepages)
 		"--log-level=lib.*:error", "-m", memory, "--file-prefix", prefix,
 		hugepages ? "--huge-unlink" : "--no-huge", NULL};
 	CHECK(rte_eal_init((int)(sizeof(argv) / sizeof(argv[0])) - 1, argv) >= 0);
+	CHECK(hugepages || heap_use_huge_pages() > 0);
 }
 
 void rig_init(uint32_t flows, bool hugepages)
