@@ -12,6 +12,7 @@
 #include <rte_errno.h>
 
 #include "base/log.h"
+#include "core/heap.h"
 
 #define EAL_ARGS_MAX 24
 #define EAL_PREFIX "weir-dp"
@@ -130,6 +131,8 @@ int eal_start(const struct options *o)
 		log_error("DPDK: start with %s MB of memory: %s", memory, rte_strerror(rte_errno));
 		return -rte_errno;
 	}
+	if (!o->huge && heap_use_huge_pages() == 0)
+		log_notice("memory: no transparent huge pages: large flow tables are slower");
 	return 0;
 }
 
