@@ -58,7 +58,7 @@ static bool options_parse(int argc, char **argv, struct options *o)
 /* Reads a weir.conf into a fresh model; says what is wrong with it. *text: its content, to be freed. */
 static int config_load(const char *path, struct model *m, char **text, size_t *length)
 {
-	static const struct model_actor actor = {.class = HOLD_SYSTEM, .role = ROLE_ADMIN};
+	static const struct model_actor actor = {.class = HOLD_OPERATOR, .role = ROLE_ADMIN};
 	struct model_error err;
 	char sentence[2048];
 	int rc = file_read(path, text, length);

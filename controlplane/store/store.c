@@ -100,7 +100,7 @@ static int load_failed(struct model_error *err, const char *file, const char *re
 	return -EBADMSG;
 }
 
-static const struct model_actor store_actor = {.class = HOLD_SYSTEM, .role = ROLE_ADMIN};
+static const struct model_actor store_actor = {.class = HOLD_OPERATOR, .role = ROLE_ADMIN};
 
 /* The file `running`: META, then FULL. */
 static int running_load(struct store *s, struct model *m, const char *data, size_t size,
