@@ -81,12 +81,14 @@ static void expire(struct worker *w, uint32_t index)
 {
 	struct flow *flow = &w->flow->flows[index];
 
-	w->stat[WORKER_FLOWS_EXPIRED]++;
-	if (worker_shared(w, flow->virtual_id)->id == flow->virtual_id)
-		worker_object(w, flow->virtual_id)[OBJECT_TIMEOUTS]++;
-	if (flow->proto == PROTO_TCP && flow->flags & FLOW_RESET_ON_TIMEOUT &&
-		flow->state != FLOW_CLOSED)
-		l4_reset_flow(w, index);
+	/* A closed one only waited for stragglers. */
+	if (flow->state != FLOW_CLOSED) {
+		w->stat[WORKER_FLOWS_EXPIRED]++;
+		if (worker_shared(w, flow->virtual_id)->id == flow->virtual_id)
+			worker_object(w, flow->virtual_id)[OBJECT_TIMEOUTS]++;
+		if (flow->proto == PROTO_TCP && flow->flags & FLOW_RESET_ON_TIMEOUT)
+			l4_reset_flow(w, index);
+	}
 	l4_end(w, index);
 }
 

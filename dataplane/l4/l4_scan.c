@@ -88,7 +88,7 @@ static void take(struct worker *w, uint32_t index, enum scan_action action)
 
 	if (action != SCAN_DELETE)
 		return;
-	if (flow->proto == PROTO_TCP && flow->state != FLOW_CLOSED)
+	if (flow->proto == PROTO_TCP)
 		l4_reset_flow(w, index);
 	l4_end(w, index);
 }
@@ -101,7 +101,9 @@ unsigned l4_scan(struct worker *w, enum scan_action action, const struct flow_fi
 
 	for (; *place < high && budget > 0; (*place)++, budget--) {
 		struct flow_row one, *row = action == SCAN_LIST ? &rows[found] : &one;
-		if (!(w->flow->flows[*place].flags & FLOW_USED))
+		/* A closed flow is no connection any more. */
+		if (!(w->flow->flows[*place].flags & FLOW_USED) ||
+			w->flow->flows[*place].state == FLOW_CLOSED)
 			continue;
 		if (action == SCAN_LIST && found == max)
 			return found;
