@@ -244,8 +244,6 @@ int conf_on_close(cfg_t *cfg, cfg_opt_t *opt)
 	for (unsigned i = 0; l->replace && !rc && i < l->count; i++)
 		rc = delete_unseen(&l->target[i]->children);
 	conf->verb[0] = '\0';
-	/* The section has served: a big file does not pile up in libconfuse. */
-	cfg_opt_rmnsec(opt, cfg_opt_size(opt) - 1);
 	return conf_fail(rc);
 }
 

@@ -27,10 +27,12 @@ extern cfg_opt_t conf_grammar[];
 		CONF_OPTION("object-generation", CFGF_NONE, conf_on_store),                        \
 		CONF_OPTION("object-reset", CFGF_NONE, conf_on_store)
 #define CONF_FLOOR CONF_OPTION("id-floor", CFGF_NONE, conf_on_store)
-#define CONF_GROUP(text, options)                                                                  \
-	{.name = text, .type = CFGT_SEC, .flags = CFGF_MULTI, .subopts = options}
+/*
+ * Without CFGF_MULTI libconfuse makes a section once and parses every further one into the same place:
+ * a hundred thousand members cost no memory in it. Nothing is read back from there.
+ */
+#define CONF_GROUP(text, options) {.name = text, .type = CFGT_SEC, .subopts = options}
 #define CONF_OBJECT(text, options)                                                                 \
-	{.name = text, .type = CFGT_SEC, .flags = CFGF_MULTI, .subopts = options,                  \
-	 .validcb = conf_on_close}
+	{.name = text, .type = CFGT_SEC, .subopts = options, .validcb = conf_on_close}
 
 #endif

@@ -174,6 +174,14 @@ int set_flag(struct model *m, struct item *it, const struct field *f, bool on, s
 	return rc ? rc : set_take(m, it, f, &v, false, err);
 }
 
+static bool is_untouched_default(const struct model *m, const struct item *it, const struct field *f)
+{
+	if (it->base || touch_of(m, it)->pending || it->given & 1ull << field_index(it, f) ||
+	    (f->type == TYPE_REF && f->default_text))
+		return false;
+	return !memcmp(field_in(f, it->data), field_in(f, kind_of(it)->defaults), f->size);
+}
+
 /* Fields that cannot change after creation, and those that others give, stay. */
 int set_defaults(struct model *m, struct item *it, struct model_error *err)
 {
@@ -185,6 +193,8 @@ int set_defaults(struct model *m, struct item *it, struct model_error *err)
 		const struct field *f = &k->fields[i];
 		if (f->create_only || f->hidden || f->class == FIELD_READ_ONLY)
 			continue;
+		if (is_untouched_default(m, it, f))
+			continue; /* most of a big file */
 		if (!it->base) {
 			change_default(m, it, f);
 			continue;

@@ -33,18 +33,21 @@ void text_add(struct text *t, const char *data, size_t len)
 
 void text_printf(struct text *t, const char *format, ...)
 {
-	va_list ap, again;
+	va_list ap;
 	int len;
 
+	if (!text_reserve(t, 80)) /* mostly it fits, and is formatted once */
+		return;
 	va_start(ap, format);
-	va_copy(again, ap);
-	len = vsnprintf(NULL, 0, format, ap);
-	if (len >= 0 && text_reserve(t, (size_t)len)) {
-		vsnprintf(t->data + t->len, (size_t)len + 1, format, again);
-		t->len += (size_t)len;
-	}
-	va_end(again);
+	len = vsnprintf(t->data + t->len, t->cap - t->len, format, ap);
 	va_end(ap);
+	if (len >= 0 && (size_t)len >= t->cap - t->len && text_reserve(t, (size_t)len)) {
+		va_start(ap, format);
+		vsnprintf(t->data + t->len, (size_t)len + 1, format, ap);
+		va_end(ap);
+	}
+	if (len >= 0 && !t->failed)
+		t->len += (size_t)len;
 }
 
 void text_fini(struct text *t)
