@@ -4,6 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cli/answer.h"
+#include "model/model.h"
+
 /* Where a walk over a block stands: quotes hide braces and line ends. */
 struct walk {
 	int depth;
@@ -22,6 +25,69 @@ static size_t walk_step(struct walk *w, const char *p)
 	else if (!w->quote && *p == '}')
 		w->depth--;
 	return 1;
+}
+
+struct span {
+	const char *p;
+	size_t n;
+};
+
+static bool span_is(struct span s, const char *word)
+{
+	return strlen(word) == s.n && !memcmp(s.p, word, s.n);
+}
+
+/* True for a property whose value is text for people. */
+static bool names_text(struct span word)
+{
+	if (span_is(word, "reason")) /* of a hold */
+		return true;
+	for (unsigned k = 0; k < MODEL_KINDS; k++)
+		for (unsigned i = 0; i < model_kinds[k].field_count; i++)
+			if (model_kinds[k].fields[i].type == TYPE_STRING &&
+				span_is(word, model_kinds[k].fields[i].name))
+				return true;
+	return false;
+}
+
+/* Behind "/Common/", or the word itself if that has to stay. */
+static struct span short_of(struct span word, struct span before)
+{
+	static const char *const meaning[] = {
+		"", "none", "all", "default", "add", "modify", "delete", "replace-all-with"};
+	struct span rest = {.p = name_short(word.p)};
+
+	if (rest.p == word.p || rest.p > word.p + word.n)
+		return word;
+	rest.n = word.n - (size_t)(rest.p - word.p);
+	for (size_t i = 0; i < sizeof(meaning) / sizeof(meaning[0]); i++)
+		if (span_is(rest, meaning[i]))
+			return word;
+	if (memchr(rest.p, '/', rest.n) || memchr(rest.p, '"', rest.n) || *rest.p == '#')
+		return word;
+	return names_text(before) ? word : rest;
+}
+
+void conf_print_short(const char *block, FILE *out)
+{
+	struct span before = {block, 0};
+
+	while (*block) {
+		size_t blanks = strspn(block, " \t\n");
+
+		if (memchr(block, '\n', blanks))
+			before.n = 0;
+		fwrite(block, 1, blanks, out);
+		block += blanks;
+		struct walk w = {0};
+		struct span word = {block, 0};
+		while (*block && (w.quote || !strchr(" \t\n", *block)))
+			block += walk_step(&w, block);
+		word.n = (size_t)(block - word.p);
+		struct span shown = short_of(word, before);
+		fwrite(shown.p, 1, shown.n, out);
+		before = word;
+	}
 }
 
 void conf_print_one_line(const char *block, FILE *out)

@@ -5,6 +5,12 @@
 
 #include <stdio.h>
 
+/*
+ * Names without "/Common/", as LTM lists them, where they stay the same name: not a text that looks like
+ * one, not "none" and other words that mean something, not what lies in a folder.
+ */
+void conf_print_short(const char *block, FILE *out);
+
 /* "ltm pool web { ... }" in one line. */
 void conf_print_one_line(const char *block, FILE *out);
 

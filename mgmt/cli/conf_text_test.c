@@ -28,8 +28,39 @@ static void check_fields(
 	free(got);
 }
 
+static void check_short(const char *text, const char *expected)
+{
+	char *got;
+	size_t size;
+	FILE *out = open_memstream(&got, &size);
+
+	conf_print_short(text, out);
+	fclose(out);
+	CHECK_STR(got, expected);
+	free(got);
+}
+
+static void test_short(void)
+{
+	check_short("ltm virtual /Common/vs {\n    pool /Common/web\n    destination "
+		    "/Common/10.0.0.1:80\n"
+		    "    description /Common/text\n}\n",
+		"ltm virtual vs {\n    pool web\n    destination 10.0.0.1:80\n"
+		"    description /Common/text\n}\n");
+	check_short("pool /Common/none\npool /Common/all\npool /Common/a/b\npool /Common/\n",
+		"pool /Common/none\npool /Common/all\npool /Common/a/b\npool /Common/\n");
+	check_short("description \"a /Common/b\n/Common/c\"\n\"/Common/d e\" { }",
+		"description \"a /Common/b\n/Common/c\"\n\"/Common/d e\" { }");
+	check_short("operator { reason /Common/x session /Common/y }",
+		"operator { reason /Common/x session y }");
+	check_short("sys db x {\n    value /Common/v\n}\nsys folder /Common { }",
+		"sys db x {\n    value /Common/v\n}\nsys folder /Common { }");
+}
+
 int main(void)
 {
+	test_short();
+
 	static const char *const members[] = {"members"}, *const two[] = {"monitor", "description"};
 	static const char *const none[] = {"x"};
 

@@ -40,38 +40,43 @@ static void print_block(struct lister *l, const char *block)
 }
 
 /* Lines stay lines on a terminal, all else that is unprintable is shown as \xHH. */
-static char *clean_lines(const char *text)
+static void clean_lines(const char *text, FILE *out)
 {
-	char *out = NULL;
-	size_t size;
-	FILE *memory = open_memstream(&out, &size);
-
-	while (memory && *text) {
+	while (*text) {
 		size_t n = strcspn(text, "\n");
 		char *line = strndup(text, n), *clean = line ? utf8_clean(line) : NULL;
 
-		fputs(clean ? clean : "", memory);
+		fputs(clean ? clean : "", out);
 		if (text[n])
-			fputc('\n', memory);
+			fputc('\n', out);
 		text += n + (text[n] == '\n');
 		free(line);
 		free(clean);
 	}
-	if (memory)
+}
+
+/* The text that print gives, to be freed; frees what it is given. */
+static char *converted(char *text, void (*print)(const char *, FILE *))
+{
+	char *out = NULL;
+	size_t size;
+	FILE *memory = text ? open_memstream(&out, &size) : NULL;
+
+	if (memory) {
+		print(text, memory);
 		fclose(memory);
+	}
+	free(text);
 	return out;
 }
 
 static enum outcome conf_row(void *arg, const json_t *row)
 {
 	struct lister *l = arg;
-	char *block = ipc_text_get(row, NULL);
+	char *block = converted(ipc_text_get(row, NULL), conf_print_short);
 
-	if (block && l->shell->terminal) {
-		char *clean = clean_lines(block);
-		free(block);
-		block = clean;
-	}
+	if (l->shell->terminal)
+		block = converted(block, clean_lines);
 	if (block)
 		print_block(l, block);
 	free(block);
