@@ -100,7 +100,8 @@ def count_junit(path):
 def compile_step(build):
     setup = "" if (ROOT / build / "build.ninja").exists() else f"meson setup {build} {' '.join(SETUP[build])} && "
     env = {"CC": "clang"} if build == FUZZ else {}
-    return Step(f"build {build}", ["sh", "-c", f"{setup}ninja -C {build}"], 1200, count_nothing, env)
+    target = "fuzzers" if build == FUZZ else "all"
+    return Step(f"build {build}", ["sh", "-c", f"{setup}ninja -C {build} {target}"], 1200, count_nothing, env)
 
 
 def unit_steps(build):

@@ -8,8 +8,8 @@ DATAPLANE = {"base": 1, "wire": 1, "api": 2, "core": 3, "port": 4, "flow": 4, "n
 # wire may use base's types (addresses); they share the floor and must not form a circle.
 SAME_FLOOR = {("wire", "base")}
 
-CONTROLPLANE = {"ipc": 1, "model": 2, "store": 3, "compile": 4, "dataplane_link": 5, "state": 6,
-                "monitor": 7, "event": 8, "ha": 9, "main": 10}
+CONTROLPLANE = {"ipc": 1, "model": 2, "state": 3, "store": 4, "compile": 5, "kernel": 6, "dataplane_link": 7,
+                "monitor": 8, "event": 9, "ha": 10, "main": 11}
 CONTROLPLANE_SEES = {"base", "wire", "api"}  # of the dataplane
 
 MGMT = {"http", "auth", "rest", "soap", "ui", "cli", "snmp", "agent"}
