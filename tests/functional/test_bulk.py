@@ -54,11 +54,11 @@ def transfer(topology, size, **options):
 
 
 def test_both_ways_through_bad_cables(topology, workers, ip):
-    transfer(topology, 8 << 20, ip=ip, workers=workers)
+    transfer(topology, 32 << 20, ip=ip, workers=workers)
 
 
 def test_both_ways_on_af_packet(topology, ip4):
-    transfer(topology, 8 << 20, ip=ip4, driver="af_packet")
+    transfer(topology, 32 << 20, ip=ip4, driver="af_packet")
 
 
 @pytest.mark.long
