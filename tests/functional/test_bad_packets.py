@@ -9,7 +9,7 @@ import struct
 import pytest
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import ARP, Dot1Q, Ether
+from scapy.layers.l2 import Dot1Q, Ether
 
 from topo import http_get, wait_until
 from topo import weirconf as wc
@@ -90,6 +90,8 @@ MALFORMED = [
     ("nobody-listens-udp", bytes(ip4() / UDP(sport=1, dport=9)), {"no-listener"}),
 ]
 
+BACKGROUND = {"not-our-mac"}  # groups that the other kernels speak to now and then
+
 
 def test_malformed_is_dropped_by_name(raws, driver):
     picture = raws(driver)
@@ -98,14 +100,13 @@ def test_malformed_is_dropped_by_name(raws, driver):
         before = picture.weir.drops()
         picture.raw.send(packet, picture.via)
         try:
-            wait_until(lambda: picture.weir.drops() != before, name, 1)
+            wait_until(lambda: any(picture.weir.drops().get(r, 0) > before.get(r, 0) for r in reasons), name, 1)
         except AssertionError:
-            wrong.append(f"{name}: not counted")
-            continue
+            pass
         after = picture.weir.drops()
-        grown = {reason for reason in after if after[reason] > before.get(reason, 0)}
-        if not grown <= reasons:
-            wrong.append(f"{name}: {grown} instead of {reasons}")
+        grown = {reason for reason in after if after[reason] > before.get(reason, 0)} - BACKGROUND
+        if not grown or not grown <= reasons:
+            wrong.append(f"{name}: {grown or 'not counted'} instead of {reasons}")
     assert not wrong, "\n".join(wrong)
     assert picture.ear.silence(lambda f: UDP in f or TCP in f, 0.2), "nothing went through"
     assert http_get(picture.client, "10.0.1.100", 8080).status == 200
@@ -115,7 +116,7 @@ def test_malformed_is_dropped_by_name(raws, driver):
     (Ether(type=0x88b5) / b"local experiment", {"unknown-ethertype"}),
     (Ether(type=0x0800, dst="02:0a:0b:0c:0d:0e") / U4, {"not-our-mac"}),
     (Ether() / Dot1Q(vlan=999) / U4, {"unknown-vlan"}),
-    (Ether(dst="ff:ff:ff:ff:ff:ff") / ARP(op=1, hwlen=5, psrc="10.0.1.66", pdst="10.0.1.1"), {"bad-arp"}),
+    (Ether(type=0x0806, dst="ff:ff:ff:ff:ff:ff") / bytes.fromhex("000108000504" + "0001" + "00" * 20), {"bad-arp"}),
     (Ether(type=0x0806, dst="ff:ff:ff:ff:ff:ff") / b"\0\1\x08\0", {"bad-arp", "truncated"})],
     ids=["ethertype", "mac", "vlan", "arp-hwlen", "arp-short"])
 def test_wrong_frames_are_dropped_by_name(raws, frame, reasons):

@@ -36,7 +36,7 @@ def test_echo_and_arp_can_be_switched_off(topology, ip):
     assert ping(picture.client, ip.virtual, 2) == 0
     assert http_get(picture.client, ip.virtual).status == 200
     assert ping(picture.client, other, 2) == 0, "nobody says who has it"
-    mac = picture.client.ip("neigh", "show", ip.self_out).split("lladdr ")[1].split()[0]
+    mac = picture.client.ip("neigh", "show", ip.virtual).split("lladdr ")[1].split()[0]
     picture.client.ip("neigh", "replace", other, "lladdr", mac, "dev", "eth0")
     assert http_get(picture.client, other).status == 200
 
