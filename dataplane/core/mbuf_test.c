@@ -109,11 +109,30 @@ static void test_grow_and_shrink(void)
 	rte_pktmbuf_free(m);
 }
 
+static void widen(struct rte_mempool *mp, void *opaque, void *object, unsigned index)
+{
+	uintptr_t *range = opaque, at = (uintptr_t)object;
+
+	range[0] = RTE_MIN(range[0], at);
+	range[1] = RTE_MAX(range[1], at);
+}
+
+/* What af_xdp tells the kernel about a pool holds: (buffers x size) covers every buffer. */
+static void test_no_gaps(void)
+{
+	uintptr_t range[2] = {UINTPTR_MAX, 0};
+	uint32_t size = rte_mempool_calc_obj_size(pool->elt_size, pool->flags, NULL);
+
+	rte_mempool_obj_iter(pool, widen, range);
+	CHECK_INT(range[1] - range[0], (uintptr_t)size * (pool->populated_size - 1));
+}
+
 int main(void)
 {
 	test_eal_init(64);
 	pool = mbuf_pool_new("few", 63, 1500);
 	CHECK(pool != NULL);
+	test_no_gaps();
 	test_join();
 	test_join_too_long();
 	test_copy();

@@ -1,13 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/poison.h"
 
+#include <rte_eal.h>
+#include <rte_mbuf_pool_ops.h>
+
 #include "core/pkt.h"
+
+/*
+ * As rte_pktmbuf_pool_create_by_ops, but without PCI devices buffers lie side by side. By default DPDK
+ * keeps each within a page, and the pool is longer than the (buffers x size) that the af_xdp driver
+ * registers with the kernel, which then throws away every buffer behind that.
+ */
+static struct rte_mempool *pool_new(const char *name, unsigned n, unsigned cache, uint16_t room,
+	const char *ops)
+{
+	struct rte_pktmbuf_pool_private data = {.mbuf_data_room_size = room, .mbuf_priv_size = PKT_PRIV};
+	unsigned flags = rte_eal_has_pci() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
+	struct rte_mempool *mp = rte_mempool_create_empty(name, n,
+		sizeof(struct rte_mbuf) + PKT_PRIV + room, cache, sizeof(data), SOCKET_ID_ANY, flags);
+
+	if (!mp)
+		return NULL;
+	if (rte_mempool_set_ops_byname(mp, ops, NULL) < 0) {
+		rte_mempool_free(mp);
+		return NULL;
+	}
+	rte_pktmbuf_pool_init(mp, &data);
+	if (rte_mempool_populate_default(mp) < 0) {
+		rte_mempool_free(mp);
+		return NULL;
+	}
+	rte_mempool_obj_iter(mp, rte_pktmbuf_init, NULL);
+	return mp;
+}
 
 #ifndef WEIR_SANITIZE
 
 struct rte_mempool *poison_pool_new(const char *name, unsigned n, unsigned cache, uint16_t room)
 {
-	return rte_pktmbuf_pool_create(name, n, cache, PKT_PRIV, room, SOCKET_ID_ANY);
+	return pool_new(name, n, cache, room, rte_mbuf_best_mempool_ops());
 }
 
 void poison_pool_free(struct rte_mempool *pool)
@@ -106,8 +137,7 @@ static void open_object(struct rte_mempool *mp, void *opaque, void *object, unsi
 
 struct rte_mempool *poison_pool_new(const char *name, unsigned n, unsigned cache, uint16_t room)
 {
-	struct rte_mempool *mp = rte_pktmbuf_pool_create_by_ops(name, n, 0, PKT_PRIV, room,
-		SOCKET_ID_ANY, poison_ops.name);
+	struct rte_mempool *mp = pool_new(name, n, 0, room, poison_ops.name);
 
 	if (!mp)
 		return NULL;
