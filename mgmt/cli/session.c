@@ -85,6 +85,13 @@ void session_fail(struct session *s, const char *format, ...)
 	va_end(ap);
 }
 
+static enum outcome session_stopped(struct session *s)
+{
+	session_close(s);
+	session_fail(s, "interrupted");
+	return OUTCOME_INTERRUPTED;
+}
+
 static enum outcome session_connect(struct session *s)
 {
 	s->fd = ipc_connect(s->path, ANSWER_TIMEOUT_MS);
@@ -92,6 +99,8 @@ static enum outcome session_connect(struct session *s)
 		return OUTCOME_OK;
 	int status = s->fd;
 	s->fd = -1;
+	if (interrupted)
+		return session_stopped(s);
 	const char *why = status == -ENOENT || status == -ECONNREFUSED
 				  ? "weir-cp does not run there (see --run-dir)"
 				  : strerror(-status);
@@ -99,8 +108,21 @@ static enum outcome session_connect(struct session *s)
 	return OUTCOME_DISCONNECTED;
 }
 
-/* A connection that weir-cp closed while we waited for a command is replaced; nothing was lost
- * then. */
+static enum outcome session_unsent(struct session *s, int status)
+{
+	if (interrupted)
+		return session_stopped(s);
+	session_close(s);
+	if (status == -EINVAL || status == -EMSGSIZE) {
+		session_fail(s, "the command cannot be sent: %s",
+			status == -EMSGSIZE ? "it is too long" : "it is no UTF-8");
+		return OUTCOME_REFUSED;
+	}
+	session_fail(s, "%s: sending failed: %s", s->path, strerror(-status));
+	return OUTCOME_DISCONNECTED;
+}
+
+/* A connection that weir-cp closed while we waited for a command is replaced; nothing was lost then. */
 static enum outcome session_send(struct session *s, const json_t *request)
 {
 	bool fresh = s->fd < 0;
@@ -112,31 +134,21 @@ static enum outcome session_send(struct session *s, const json_t *request)
 			if (outcome)
 				return outcome;
 		}
+		busy_fd = s->fd;
 		status = ipc_send(s->fd, request);
-		if (status != -EPIPE || fresh)
+		if (status != -EPIPE || fresh || interrupted)
 			break;
 		session_close(s);
 		fresh = true;
 	}
-	if (!status)
-		return OUTCOME_OK;
-	session_close(s);
-	if (status == -EINVAL || status == -EMSGSIZE) {
-		session_fail(s, "the command cannot be sent: %s",
-			status == -EMSGSIZE ? "it is too long" : "it is no UTF-8");
-		return OUTCOME_REFUSED;
-	}
-	session_fail(s, "%s: sending failed: %s", s->path, strerror(-status));
-	return OUTCOME_DISCONNECTED;
+	return status ? session_unsent(s, status) : OUTCOME_OK;
 }
 
 static enum outcome session_lost(struct session *s, int status)
 {
+	if (interrupted)
+		return session_stopped(s);
 	session_close(s);
-	if (interrupted) {
-		session_fail(s, "interrupted");
-		return OUTCOME_INTERRUPTED;
-	}
 	if (status == -EPIPE)
 		session_fail(s,
 			"%s: weir-cp closed the connection before the answer was complete; a "
@@ -220,7 +232,6 @@ enum outcome session_ask(
 	}
 	outcome = session_send(s, request);
 	json_decref(request);
-	busy_fd = s->fd;
 	while (!outcome && !done) {
 		json_t *frame = NULL;
 		int status = ipc_receive(s->fd, &frame);

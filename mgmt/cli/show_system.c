@@ -15,26 +15,24 @@ struct columns {
 	const char *key[6];
 };
 
-static enum outcome print_columns(struct shell *sh, const struct columns *c)
+static void print_columns(struct shell *sh, const struct columns *c, const json_t *rows)
 {
 	struct table t;
-	json_t *rows;
 
-	if (sh->json)
-		return shell_print_rows(sh, shell_show_request(c->what));
-	enum outcome outcome = shell_rows(sh, shell_show_request(c->what), &rows);
-	if (!outcome && !json_array_size(rows)) {
-		fprintf(sh->out, "%s\n", c->none);
-	} else if (!outcome) {
-		table_init(&t, c->count, c->right);
-		table_add_cells(&t, c->head);
-		for (size_t i = 0; i < json_array_size(rows); i++)
-			answer_add(&t, json_array_get(rows, i), c->key);
-		table_print(&t, 0, sh->out);
-		table_fini(&t);
+	if (sh->json) {
+		shell_print_json(sh, rows);
+		return;
 	}
-	json_decref(rows);
-	return outcome;
+	if (!json_array_size(rows)) {
+		fprintf(sh->out, "%s\n", c->none);
+		return;
+	}
+	table_init(&t, c->count, c->right);
+	table_add_cells(&t, c->head);
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		answer_add(&t, json_array_get(rows, i), c->key);
+	table_print(&t, 0, sh->out);
+	table_fini(&t);
 }
 
 /* Rows of a name and a value, in JSON one object; a zero is left out of the text if drops is set.
@@ -286,18 +284,55 @@ static enum outcome show_neighbours(struct shell *sh, const char *what)
 		.head = {"Address", "MAC", "VLAN", "State", "Age"},
 		.key = {"address", "mac", "vlan", "state", "age"}};
 
-	return print_columns(sh, &c);
+	json_t *rows;
+	enum outcome outcome = shell_rows(sh, shell_show_request(what), &rows);
+
+	if (!outcome)
+		print_columns(sh, &c, rows);
+	json_decref(rows);
+	return outcome;
 }
 
-static enum outcome show_interfaces(struct shell *sh)
+/* The rows that the command names; false if one of them is not there. */
+static bool choose_interfaces(
+	struct shell *sh, const struct cli_command *c, const json_t *rows, json_t *chosen)
 {
-	static const struct columns c = {.what = "net interface",
+	for (unsigned n = 0; n < c->names; n++) {
+		size_t before = json_array_size(chosen);
+
+		for (size_t i = 0; i < json_array_size(rows); i++) {
+			json_t *row = json_array_get(rows, i);
+			const char *name = json_string_value(json_object_get(row, "name"));
+
+			if (name && !strcmp(name, c->name[n]->text))
+				json_array_append(chosen, row);
+		}
+		if (json_array_size(chosen) > before)
+			continue;
+		session_fail(&sh->session, "net interface %s: weir-dp has no such port",
+			c->name[n]->text);
+		return false;
+	}
+	return true;
+}
+
+static enum outcome show_interfaces(struct shell *sh, const struct cli_command *c)
+{
+	static const struct columns columns = {.what = "net interface",
 		.none = "No port is open",
 		.count = 4,
 		.head = {"Interface", "Up", "MAC", "Driver"},
 		.key = {"name", "up", "mac", "driver"}};
+	json_t *rows, *chosen = json_array();
+	enum outcome outcome = shell_rows(sh, shell_show_request(columns.what), &rows);
 
-	return print_columns(sh, &c);
+	if (!outcome && !choose_interfaces(sh, c, rows, chosen))
+		outcome = OUTCOME_REFUSED;
+	if (!outcome)
+		print_columns(sh, &columns, c->names ? chosen : rows);
+	json_decref(chosen);
+	json_decref(rows);
+	return outcome;
 }
 
 enum outcome system_run(struct shell *sh, const struct cli_command *c)
@@ -312,7 +347,7 @@ enum outcome system_run(struct shell *sh, const struct cli_command *c)
 	case TARGET_NEIGHBOUR:
 		return show_neighbours(sh, c->component);
 	case TARGET_KIND:
-		return show_interfaces(sh);
+		return show_interfaces(sh, c);
 	default:
 		break;
 	}

@@ -2,7 +2,6 @@
 /* weirsh: LTM's words on a command line. Arguments, a file of commands, a pipe, or somebody who
  * types. */
 #include <errno.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

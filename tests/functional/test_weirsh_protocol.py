@@ -304,6 +304,18 @@ def test_dataplane(fake):
     assert fake.weirsh("show sys dataplane workers").stdout == b"worker       0  1\nrx-packets  12  5\n"
 
 
+def test_interfaces(fake):
+    ports = [{"name": "1.1", "up": True, "mac": "02:00:00:00:00:01", "driver": "net_af_xdp"}, {"name": "1.2", "up": False}]
+    fake.answer = rows(*ports)
+    assert fake.weirsh("show net interface 1.1").stdout.decode().splitlines()[1].split() == \
+        ["1.1", "yes", "02:00:00:00:00:01", "net_af_xdp"]
+    assert json.loads(fake.weirsh("show net interface --json").stdout) == ports
+    done = fake.weirsh("show net interface 1.3")
+    assert done.returncode == 1 and b"net interface 1.3" in done.stderr
+    fake.answer = rows()
+    assert fake.weirsh("show net arp").stdout == b"No neighbour is known\n"
+
+
 def test_hostile_text_does_not_steer_a_terminal(fake):
     """On a terminal, control characters of the configuration are shown, not sent."""
     fake.answer = rows("ltm pool /Common/web {\n    description \"\x1b[2J\x9b\"\n}\n")
