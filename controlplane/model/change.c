@@ -14,6 +14,7 @@ int model_begin(struct model *m, const struct model_actor *actor)
 	m->actor_reason = actor->reason ? strdup(actor->reason) : NULL;
 	m->actor.reason = m->actor_reason;
 	m->note[0] = '\0';
+	m->floor_before = m->generation_floor;
 	m->line = 0;
 	m->file = NULL;
 	return 0;
@@ -188,6 +189,7 @@ void model_abort(struct model *m)
 	if (!m->open)
 		return;
 	pending_clear(m);
+	m->generation_floor = m->floor_before;
 	m->ending = true;
 	for (uint32_t i = m->touches; i-- > 0;) {
 		struct touch *t = &m->touch[i];

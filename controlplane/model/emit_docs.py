@@ -3,6 +3,40 @@
 
 NOTE = "<!-- Generated from controlplane/model/schema: do not edit. -->\n"
 
+INDEX = r"""Fields of class `config` are changed by commits; `live` ones in
+milliseconds, without a commit; `read-only` ones never. "Who" is the least role that may change it.
+
+Names stand in the partition `/Common`, which may be left out. A name may hold every byte above a blank but
+`{}"'\#~/,;|` and has at most 200 bytes. A pool member is `address:port` or `node:port`, with an IPv6
+address `address.port`; ports may be names (`http`) or `any`. Addresses may end in `%0`.
+
+`weir.conf` and `weirsh` share their syntax: words and blocks in braces; what has blanks, braces, quotes or
+control characters stands in double quotes, with the escapes `\\` `\"` `\n` `\r` `\t` `\xHH`; a line that
+starts with `#` is a comment. Nothing is expanded or included. The bare word `none` empties a text or a list.
+
+```
+ltm pool web {
+    load-balancing-mode ratio-member
+    members {
+        10.0.0.1:80 { ratio 3 }
+        10.0.0.2:80 { }
+    }
+}
+```
+
+"""
+
+HOLDS = """`session` and `state` show what all holds make together. A hold belongs to a class (operator, agent,
+monitor, rule, system) and has a reason; whoever sets `user-enabled` or `user-up` clears what its own class
+holds, an operator clears everybody's. A file may say it in full:
+
+```
+holds {
+    agent { session user-disabled reason "heap is full" }
+}
+```
+"""
+
 
 def page_name(k):
     return k["kind"].replace(" ", "-") + ".md"
@@ -53,6 +87,8 @@ def page(k):
         only = " Only the default is supported yet." if f.get("accept") == "default" else ""
         out.append(f"| `{name}` | `{rest}` | {values(f)} | {default(f)} | {f['class']} | {f['who']} | "
                    f"{f['sentence']}{only} |")
+    if any(f["type"] == "holds" for f in k["fields"]):
+        out.append("\n" + HOLDS)
     if k.get("variables"):
         out.append("\n| variable | values | default | meaning |\n|---|---|---|---|")
         for v in k["variables"]:
@@ -63,7 +99,6 @@ def page(k):
 
 
 def pages(kinds):
-    index = NOTE + "\n# Reference\n\nEvery kind of object, by LTM's words. Class `live` fields change in " \
-        "milliseconds, without a commit.\n\n" + \
+    index = NOTE + "\n# Reference\n\nEvery kind of object, by LTM's words. " + INDEX + \
         "".join(f"- [{k['kind']}]({page_name(k)}): {k['sentence']}\n" for k in kinds)
     return {"index.md": index, **{page_name(k): page(k) for k in kinds}}

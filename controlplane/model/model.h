@@ -381,9 +381,11 @@ void model_field_text(const struct model *m, const struct object *o, const struc
 		      struct text *out);
 
 /*
- * For fuzzers: parses, and if that succeeds prints, parses again and compares. Aborts the process if the
- * two models differ.
+ * For fuzzers: a text of weir.conf and of the store; a tmsh command or REST body on a sample configuration.
+ * They abort the process if something refused leaves a trace or something taken does not come back the
+ * same after print and parse.
  */
 void model_fuzz_conf(const char *text, size_t len);
+void model_fuzz_change(const char *text, size_t len);
 
 #endif

@@ -87,6 +87,7 @@ struct model {
 	uint32_t *free_slot;
 	uint32_t free_head, free_count, free_cap;
 	uint16_t generation_floor; /* of slots that were never used */
+	uint16_t floor_before;	   /* as the transaction found it */
 
 	struct item **bucket, **key_bucket;
 	uint32_t buckets, items;
