@@ -4,7 +4,7 @@
 
 /* Sets a field that the model itself derives, with references counted. */
 static int derive(struct model *m, struct item *it, const char *field, const char *text,
-		  struct model_error *err)
+	struct model_error *err)
 {
 	const struct field *f = model_field_find(it->o.kind, NULL, field);
 	uint64_t given = it->given;
@@ -17,7 +17,7 @@ static int derive(struct model *m, struct item *it, const char *field, const cha
 /* ---- objects that come into being when named ---- */
 
 static int address_object(struct model *m, enum model_kind kind, const char *path,
-			  const struct ip_addr *addr, struct item **out, struct model_error *err)
+	const struct ip_addr *addr, struct item **out, struct model_error *err)
 {
 	char text[IP_ADDR_TEXT];
 	int rc = change_create(m, kind, NULL, path, ID_NONE, out, err);
@@ -36,12 +36,13 @@ static void address_mask(struct item *address, const struct item *user)
 
 	if (ip_is_any(&a->conf.address))
 		a->conf.mask = 0;
-	if (user->o.kind == KIND_VIRTUAL && ((const struct virtual *)user->data)->conf.mask != MODEL_MASK_HOST)
+	if (user->o.kind == KIND_VIRTUAL &&
+		((const struct virtual *)user->data)->conf.mask != MODEL_MASK_HOST)
 		a->conf.mask = ((const struct virtual *)user->data)->conf.mask;
 }
 
 int beside_create(struct model *m, const struct field *f, const char *path, struct item *user,
-		  struct item **out, struct model_error *err)
+	struct item **out, struct model_error *err)
 {
 	enum model_kind kind = (enum model_kind)__builtin_ctz(f->refs);
 	struct ip_addr addr;
@@ -51,7 +52,7 @@ int beside_create(struct model *m, const struct field *f, const char *path, stru
 	if (kind == KIND_INTERFACE && interface_name_ok(path))
 		return change_create(m, kind, NULL, path, ID_NONE, out, err);
 	if ((kind == KIND_VIRTUAL_ADDRESS || kind == KIND_SNAT_TRANSLATION) &&
-	    name_address(path_name(path), &addr, why, sizeof(why)) == 0) {
+		name_address(path_name(path), &addr, why, sizeof(why)) == 0) {
 		*out = key_find(m, kind, &addr, sizeof(addr));
 		if (*out)
 			return 0;
@@ -60,13 +61,14 @@ int beside_create(struct model *m, const struct field *f, const char *path, stru
 			address_mask(*out, user);
 		return rc;
 	}
-	return fail(m, err, -ENOENT, user, f->name, "%s %s does not exist", model_kinds[kind].full, path);
+	return fail(m, err, -ENOENT, user, f->name, "%s %s does not exist", model_kinds[kind].full,
+		path);
 }
 
 /* ---- pool members ---- */
 
 static int member_node(struct model *m, struct item *it, const struct member_name *name,
-		       struct item **node, struct model_error *err)
+	struct item **node, struct model_error *err)
 {
 	const struct pool_member *member = it->data;
 	struct ip_addr addr = member->conf.address;
@@ -78,12 +80,13 @@ static int member_node(struct model *m, struct item *it, const struct member_nam
 	if (*node)
 		return 0;
 	if (ip_equal(&addr, &none) && name_address(path_name(name->host), &addr, why, sizeof(why)))
-		return fail(m, err, -ENOENT, it, NULL, "node %s does not exist: give the address", name->host);
+		return fail(m, err, -ENOENT, it, NULL, "node %s does not exist: give the address",
+			name->host);
 	other = key_find(m, KIND_NODE, &addr, sizeof(addr));
 	if (other)
 		return fail(m, err, -EEXIST, it, NULL,
-			    "node %s has this address already: name the member %s:%u", other->o.path,
-			    path_name(other->o.path), name->port);
+			"node %s has this address already: name the member %s:%u", other->o.path,
+			path_name(other->o.path), name->port);
 	return address_object(m, KIND_NODE, name->host, &addr, node, err);
 }
 
@@ -106,7 +109,7 @@ static int member_complete(struct model *m, struct item *it, struct model_error 
 	const struct ip_addr *addr = &((const struct node *)node->data)->conf.address;
 	if (!ip_equal(&member->conf.address, &none) && !ip_equal(&member->conf.address, addr))
 		return fail(m, err, -EINVAL, it, "address", "node %s has address %s", node->o.path,
-			    ip_format(addr, text));
+			ip_format(addr, text));
 	member->conf.address = *addr;
 	member->conf.port = name.port;
 	member->conf.node = node->o.id;
@@ -124,11 +127,12 @@ static int virtual_profile(struct model *m, struct item *it, struct model_error 
 	if (it->children.count)
 		return 0;
 	return change_create(m, KIND_VIRTUAL_PROFILE, it,
-			     v->conf.ip_protocol == 17 ? "/Common/udp" : "/Common/fastL4", ID_NONE, NULL, err);
+		v->conf.ip_protocol == 17 ? "/Common/udp" : "/Common/fastL4", ID_NONE, NULL, err);
 }
 
 /* One mask for a virtual server and its address; the address is the virtual server's if nobody else's. */
-static int virtual_mask(struct model *m, struct item *it, struct item *address, struct model_error *err)
+static int virtual_mask(
+	struct model *m, struct item *it, struct item *address, struct model_error *err)
 {
 	struct virtual *v = it->data;
 	struct virtual_address *a = address->data;
@@ -141,8 +145,8 @@ static int virtual_mask(struct model *m, struct item *it, struct item *address, 
 		return 0;
 	}
 	if (address->o.users > 1)
-		return fail(m, err, -EINVAL, it, "mask", "virtual address %s has another mask, and other users",
-			    address->o.path);
+		return fail(m, err, -EINVAL, it, "mask",
+			"virtual address %s has another mask, and other users", address->o.path);
 	if (!item_touch(m, address))
 		return fail(m, err, -ENOMEM, it, "mask", "no memory");
 	a->conf.mask = v->conf.mask;
@@ -172,8 +176,8 @@ static int virtual_complete(struct model *m, struct item *it, struct model_error
 /* ---- the rest ---- */
 
 /* Object named by a child's name: the profile, the interface. */
-static int child_target(struct model *m, struct item *it, const char *field, uint32_t *id,
-			struct model_error *err)
+static int child_target(
+	struct model *m, struct item *it, const char *field, uint32_t *id, struct model_error *err)
 {
 	const struct field *f = model_field_find(it->o.kind, NULL, field);
 	struct item *to = NULL;
@@ -217,23 +221,24 @@ static int address_from_name(struct model *m, struct item *it, struct ip_addr *a
 	static const struct ip_addr none;
 	char why[160];
 
-	if (ip_equal(addr, &none) && name_address(path_name(it->o.path), addr, why, sizeof(why)) == 0) {
+	if (ip_equal(addr, &none) &&
+		name_address(path_name(it->o.path), addr, why, sizeof(why)) == 0) {
 		it->given |= 1ull << field_index(it, model_field_find(it->o.kind, NULL, "address"));
 		item_rekey(m, it);
 	}
 	return 0;
 }
 
-static int floating(struct model *m, struct item *it, uint32_t group, uint8_t *value,
-		    struct model_error *err)
+static int floating(
+	struct model *m, struct item *it, uint32_t group, uint8_t *value, struct model_error *err)
 {
 	const struct field *f = model_field_find(it->o.kind, NULL, "floating");
 	struct item *to = item_of(m, group);
 	uint8_t derived = to && ((const struct traffic_group *)to->data)->conf.is_floating;
 
 	if (it->given & 1ull << field_index(it, f) && *value != derived)
-		return fail(m, err, -EINVAL, it, "floating", "follows from traffic-group, which is %s",
-			    to ? to->o.path : "none");
+		return fail(m, err, -EINVAL, it, "floating",
+			"follows from traffic-group, which is %s", to ? to->o.path : "none");
 	it->given &= ~(1ull << field_index(it, f));
 	*value = derived;
 	return 0;
@@ -249,9 +254,11 @@ int beside_complete(struct model *m, struct item *it, struct model_error *err)
 	case KIND_VIRTUAL:
 		return virtual_complete(m, it, err);
 	case KIND_VIRTUAL_PROFILE:
-		return child_target(m, it, "profile", &((struct virtual_profile *)data)->conf.profile, err);
+		return child_target(
+			m, it, "profile", &((struct virtual_profile *)data)->conf.profile, err);
 	case KIND_VLAN_INTERFACE:
-		return child_target(m, it, "interface", &((struct vlan_interface *)data)->conf.interface, err);
+		return child_target(
+			m, it, "interface", &((struct vlan_interface *)data)->conf.interface, err);
 	case KIND_VLAN:
 		return vlan_tag(m, it, err);
 	case KIND_NODE:
@@ -291,13 +298,14 @@ static int inherit(struct model *m, struct item *it, unsigned depth, struct mode
 	if (!parent)
 		return 0;
 	if (depth > 16)
-		return fail(m, err, -EINVAL, it, "defaults-from", "too many profiles, or a circle of them");
+		return fail(m, err, -EINVAL, it, "defaults-from",
+			"too many profiles, or a circle of them");
 	int rc = inherit(m, parent, depth + 1, err);
 	for (unsigned i = 1; !rc && i < k->field_count; i++) {
 		const struct field *f = &k->fields[i];
 		bool given = it->given & 1ull << i;
 		if (f->type == TYPE_STRING || f->type == TYPE_REF ||
-		    given != !memcmp(field_in(f, it->data), field_in(f, parent->data), f->size))
+			given != !memcmp(field_in(f, it->data), field_in(f, parent->data), f->size))
 			continue;
 		if (!item_touch(m, it))
 			return fail(m, err, -ENOMEM, it, f->name, "no memory");

@@ -69,12 +69,14 @@ int change_pending(struct model *m, struct item *it, const struct field *f, cons
 {
 	struct touch *t = item_touch(m, it);
 
-	if (!t || !rows_reserve((void **)&m->pending, &m->pendings_cap, m->pendings, sizeof(*m->pending)))
+	if (!t || !rows_reserve(
+			  (void **)&m->pending, &m->pendings_cap, m->pendings, sizeof(*m->pending)))
 		return -ENOMEM;
 	char *copy = strdup(name);
 	if (!copy)
 		return -ENOMEM;
-	m->pending[m->pendings++] = (struct pending){.item = it, .field = f, .name = copy, .line = m->line};
+	m->pending[m->pendings++] =
+		(struct pending){.item = it, .field = f, .name = copy, .line = m->line};
 	t->pending++;
 	return 0;
 }
@@ -111,7 +113,7 @@ static void revive(struct model *m, struct item *it)
 }
 
 int change_create(struct model *m, enum model_kind kind, struct item *owner, const char *path,
-		  uint32_t id, struct item **out, struct model_error *err)
+	uint32_t id, struct item **out, struct model_error *err)
 {
 	uint32_t owner_id = owner ? owner->o.id : ID_NONE;
 	struct item *it = item_any(m, kind, owner_id, path);
@@ -124,7 +126,7 @@ int change_create(struct model *m, enum model_kind kind, struct item *owner, con
 		it = item_new(m, kind, owner, path, id);
 		if (!it)
 			return fail_named(m, err, -ENOMEM, kind, path, NULL,
-					  "no room for more objects, or its id is taken");
+				"no room for more objects, or its id is taken");
 		if (!touch_add(m, it)) {
 			item_free(m, it);
 			return fail_named(m, err, -ENOMEM, kind, path, NULL, "no memory");
@@ -161,7 +163,7 @@ int change_delete(struct model *m, struct item *it, struct model_error *err)
 }
 
 int change_check_role(const struct model *m, enum model_role who, const struct item *it,
-		      const char *field, struct model_error *err)
+	const char *field, struct model_error *err)
 {
 	if (m->internal || m->actor.role >= who)
 		return 0;
@@ -215,8 +217,8 @@ void model_abort(struct model *m)
 }
 
 /* What differs between two states of an object's data. */
-static uint8_t data_effect(const struct kind *k, const void *before, const void *after, bool *config,
-			   bool *any)
+static uint8_t data_effect(
+	const struct kind *k, const void *before, const void *after, bool *config, bool *any)
 {
 	uint8_t effect = 0;
 
@@ -313,7 +315,7 @@ int model_validate(struct model *m, struct model_error *err)
 
 	if (!m->open || m->failed)
 		return fail_named(m, err, -EINVAL, MODEL_KINDS, "", NULL,
-				  m->open ? "the transaction has failed" : "no transaction");
+			m->open ? "the transaction has failed" : "no transaction");
 	m->internal = true;
 	rc = rules_validate(m, err);
 	m->internal = false;

@@ -50,12 +50,14 @@ static int check_key(struct model *m, struct item *it, struct model_error *err)
 		return 0;
 	if (it->o.kind == KIND_VLAN_INTERFACE) {
 		struct item *vlan = item_of(m, other->o.owner);
-		return fail(m, err, -EEXIST, it, "untagged", "the interface is untagged in %s already",
-			    vlan ? vlan->o.path : "another VLAN");
+		return fail(m, err, -EEXIST, it, "untagged",
+			"the interface is untagged in %s already",
+			vlan ? vlan->o.path : "another VLAN");
 	}
 	for (unsigned i = 0; i < k->field_count; i++)
 		if (k->fields[i].key)
-			return fail(m, err, -EEXIST, it, k->fields[i].name, "%s has the same", other->o.path);
+			return fail(m, err, -EEXIST, it, k->fields[i].name, "%s has the same",
+				other->o.path);
 	return 0;
 }
 
@@ -80,13 +82,14 @@ static bool ip_is_loopback(const struct ip_addr *a)
 
 /* An address of one host that packets may come from. */
 static int check_host(struct model *m, struct item *it, const char *field, const struct ip_addr *a,
-		      struct model_error *err)
+	struct model_error *err)
 {
 	char text[IP_ADDR_TEXT];
 
 	if (!ip_is_any(a) && !ip_is_multicast(a) && !ip_is_broadcast(a) && !ip_is_loopback(a))
 		return 0;
-	return fail(m, err, -EINVAL, it, field, "%s is not the address of a host", ip_format(a, text));
+	return fail(
+		m, err, -EINVAL, it, field, "%s is not the address of a host", ip_format(a, text));
 }
 
 /* ---- kinds ---- */
@@ -125,8 +128,9 @@ bool interface_name_ok(const char *name)
 
 static int check_interface(struct model *m, struct item *it, struct model_error *err)
 {
-	return interface_name_ok(it->o.path) ? 0
-					     : fail(m, err, -EINVAL, it, NULL, "interfaces are named 1.1, 1.2, ...");
+	return interface_name_ok(it->o.path)
+		       ? 0
+		       : fail(m, err, -EINVAL, it, NULL, "interfaces are named 1.1, 1.2, ...");
 }
 
 static int check_vlan_interface(struct model *m, struct item *it, struct model_error *err)
@@ -148,7 +152,7 @@ static int check_virtual_address(struct model *m, struct item *it, struct model_
 		struct ip_addr net = ip_prefix_of(a, v->conf.mask);
 		if (v->conf.mask == 0 ? !ip_is_any(a) : !ip_equal(&net, a))
 			return fail(m, err, -EINVAL, it, "mask", "%s has bits behind the mask",
-				    ip_format(a, text));
+				ip_format(a, text));
 		return 0;
 	}
 	return check_host(m, it, "address", a, err);
@@ -167,13 +171,14 @@ static int check_db(struct model *m, struct item *it, struct model_error *err)
 	if (v->low) {
 		if (!strcmp(value, v->low) || !strcmp(value, v->high))
 			return 0;
-		return fail(m, err, -EINVAL, it, "value", "\"%s\" is neither %s nor %s", value, v->low,
-			    v->high);
+		return fail(m, err, -EINVAL, it, "value", "\"%s\" is neither %s nor %s", value,
+			v->low, v->high);
 	}
 	unsigned long number = strtoul(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end || number < v->min || number > v->max || strlen(value) > 10)
-		return fail(m, err, -EINVAL, it, "value", "\"%s\" is not between %u and %u", value, v->min,
-			    v->max);
+	if (*value < '0' || *value > '9' || *end || number < v->min || number > v->max ||
+		strlen(value) > 10)
+		return fail(m, err, -EINVAL, it, "value", "\"%s\" is not between %u and %u", value,
+			v->min, v->max);
 	return 0;
 }
 
@@ -187,11 +192,13 @@ static int check_virtual_type(struct model *m, struct item *it, struct model_err
 		return fail(m, err, -EINVAL, it, "reject", "goes not with ip-forward");
 	if ((v->conf.ip_forward || v->conf.reject) && v->conf.pool)
 		return fail(m, err, -EINVAL, it, "pool", "goes not with %s",
-			    v->conf.reject ? "reject" : "ip-forward");
+			v->conf.reject ? "reject" : "ip-forward");
 	if (v->conf.snat_type == VIRTUAL_SNAT_TYPE_SNAT && !v->conf.snat_pool)
-		return fail(m, err, -EINVAL, it, "source-address-translation", "type snat needs a pool");
+		return fail(m, err, -EINVAL, it, "source-address-translation",
+			"type snat needs a pool");
 	if (v->conf.snat_type != VIRTUAL_SNAT_TYPE_SNAT && v->conf.snat_pool)
-		return fail(m, err, -EINVAL, it, "source-address-translation", "a pool goes with type snat");
+		return fail(m, err, -EINVAL, it, "source-address-translation",
+			"a pool goes with type snat");
 	if (v->conf.vlans_enabled && !v->conf.vlans.count)
 		return fail(m, err, -EINVAL, it, "vlans-enabled", "needs vlans");
 	return 0;
@@ -206,10 +213,11 @@ static int check_virtual_profile(struct model *m, struct item *it, struct model_
 		return fail(m, err, -EINVAL, it, "profiles", "takes one profile, fastL4 or udp");
 	for (unsigned i = 0; i < it->children.count; i++) {
 		struct item *row = it->children.v[i];
-		struct item *profile = item_of(m, ((const struct virtual_profile *)row->data)->conf.profile);
+		struct item *profile =
+			item_of(m, ((const struct virtual_profile *)row->data)->conf.profile);
 		if (profile && profile->o.kind == KIND_PROFILE_UDP && v->conf.ip_protocol != 17)
-			return fail(m, err, -EINVAL, it, "profiles", "profile %s needs ip-protocol udp",
-				    profile->o.path);
+			return fail(m, err, -EINVAL, it, "profiles",
+				"profile %s needs ip-protocol udp", profile->o.path);
 	}
 	return 0;
 }
@@ -252,7 +260,8 @@ static int check_virtual_clash(struct model *m, struct item *it, struct model_er
 	for (struct item *o = item_same_key(m, it, NULL); o; o = item_same_key(m, it, o))
 		if (vlans_meet(&v->conf, &((const struct virtual *)o->data)->conf))
 			return fail(m, err, -EEXIST, it, "destination",
-				    "%s has the same destination, protocol, source and VLANs", o->o.path);
+				"%s has the same destination, protocol, source and VLANs",
+				o->o.path);
 	return 0;
 }
 
@@ -266,7 +275,8 @@ static int check_virtual(struct model *m, struct item *it, struct model_error *e
 	if (rc)
 		return rc;
 	if (ip_is_v4(&v->conf.source.addr) != ip_is_v4(a))
-		return fail(m, err, -EINVAL, it, "source", "is not of the destination's address family");
+		return fail(m, err, -EINVAL, it, "source",
+			"is not of the destination's address family");
 	rc = check_virtual_profile(m, it, err);
 	return rc ? rc : check_virtual_clash(m, it, err);
 }
@@ -280,10 +290,11 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 		return rc;
 	switch (it->o.kind) {
 	case KIND_NODE:
-		return check_host(m, it, "address", &((const struct node *)it->data)->conf.address, err);
+		return check_host(
+			m, it, "address", &((const struct node *)it->data)->conf.address, err);
 	case KIND_SNAT_TRANSLATION:
 		return check_host(m, it, "address",
-				  &((const struct snat_translation *)it->data)->conf.address, err);
+			&((const struct snat_translation *)it->data)->conf.address, err);
 	case KIND_SELF:
 		return check_self(m, it, err);
 	case KIND_INTERFACE:

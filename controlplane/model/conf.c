@@ -169,7 +169,8 @@ static int take_named(struct conf_level *l, const char *name)
 	if (take_verb("drop"))
 		return it ? delete_one(it) : 0;
 	if (!it)
-		return fail_named(conf->m, conf->err, -ENOENT, l->kind, path, NULL, "was not found");
+		return fail_named(
+			conf->m, conf->err, -ENOENT, l->kind, path, NULL, "was not found");
 	return take_verb("delete") ? delete_one(it) : target_add(l, it);
 }
 
@@ -261,7 +262,8 @@ static int list_value(struct item *it, const struct field *f, const char *value,
 	return set_list(conf->m, it, f, &value, 1, verb, conf->err);
 }
 
-static int one_value(struct item *it, const struct field *f, const cfg_opt_t *opt, const char *value)
+static int one_value(
+	struct item *it, const struct field *f, const cfg_opt_t *opt, const char *value)
 {
 	if (f->type == TYPE_FLAG)
 		return set_flag(conf->m, it, f, !strcmp(value, f->name), conf->err);
@@ -274,8 +276,8 @@ int conf_on_value(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result)
 {
 	struct conf_level *l = &conf->level[conf->depth - 1];
 	const char *section = model_kinds[l->kind].section;
-	const struct field *f = model_field_find(l->kind, strcmp(cfg->name, section) ? cfg->name : NULL,
-						 opt->name);
+	const struct field *f =
+		model_field_find(l->kind, strcmp(cfg->name, section) ? cfg->name : NULL, opt->name);
 	char *text = strdup(value);
 	int rc = text ? 0 : -ENOMEM;
 
@@ -311,8 +313,8 @@ int conf_on_hold(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result)
 	for (unsigned i = 0; part == 3 && !rc && i < l->count; i++) {
 		rc = change_check_role(conf->m, ROLE_OPERATOR, l->target[i], "holds", conf->err);
 		if (!rc)
-			rc = change_hold(conf->m, l->target[i], conf->hold_class, conf->hold_bits, reason, 0,
-					 conf->err);
+			rc = change_hold(conf->m, l->target[i], conf->hold_class, conf->hold_bits,
+				reason, 0, conf->err);
 	}
 	free(reason);
 	return conf_fail(rc);
@@ -354,7 +356,8 @@ static int conf_run(const struct text *text)
 	int rc = CFG_SUCCESS;
 
 	if (!cfg || (text->len && !file))
-		conf->rc = fail_named(conf->m, conf->err, -ENOMEM, MODEL_KINDS, "", NULL, "no memory");
+		conf->rc =
+			fail_named(conf->m, conf->err, -ENOMEM, MODEL_KINDS, "", NULL, "no memory");
 	if (cfg && file) {
 		cfg_set_error_function(cfg, conf_error);
 		rc = cfg_parse_fp(cfg, file);
@@ -364,11 +367,13 @@ static int conf_run(const struct text *text)
 	if (file)
 		fclose(file);
 	if (rc != CFG_SUCCESS && !conf->rc)
-		conf->rc = fail_named(conf->m, conf->err, -EINVAL, MODEL_KINDS, "", NULL, "%s", conf->message);
+		conf->rc = fail_named(
+			conf->m, conf->err, -EINVAL, MODEL_KINDS, "", NULL, "%s", conf->message);
 	return conf->rc;
 }
 
-int conf_apply(struct model *m, const struct text *text, unsigned load_flags, struct model_error *err)
+int conf_apply(
+	struct model *m, const struct text *text, unsigned load_flags, struct model_error *err)
 {
 	struct conf state = {.m = m, .err = err, .flags = load_flags};
 	bool internal = m->internal;
@@ -418,8 +423,8 @@ static int drop_unseen(struct model *m, bool beside, struct model_error *err)
 	return rc;
 }
 
-static int load_translated(struct model *m, const struct text *text, unsigned flags,
-			   struct model_error *err)
+static int load_translated(
+	struct model *m, const struct text *text, unsigned flags, struct model_error *err)
 {
 	bool whole = !(flags & LOAD_MERGE), internal = m->internal;
 	int rc;
@@ -439,7 +444,7 @@ static int load_translated(struct model *m, const struct text *text, unsigned fl
 }
 
 int model_load(struct model *m, const char *text, size_t len, const char *file, unsigned flags,
-	       struct model_error *err)
+	struct model_error *err)
 {
 	struct lexer lex;
 	struct text out = {0};
@@ -448,7 +453,8 @@ int model_load(struct model *m, const char *text, size_t len, const char *file, 
 	if (!m->open || m->failed)
 		return fail_named(m, err, -EINVAL, MODEL_KINDS, "", NULL, "no transaction");
 	if (m->actor.role < ROLE_RESOURCE_ADMIN)
-		return fail_named(m, err, -EPERM, MODEL_KINDS, "", NULL, "your role may not load files");
+		return fail_named(
+			m, err, -EPERM, MODEL_KINDS, "", NULL, "your role may not load files");
 	err->code = 0;
 	free(m->file);
 	m->file = strdup(file ? file : "");
@@ -463,8 +469,9 @@ int model_load(struct model *m, const char *text, size_t len, const char *file, 
 
 int model_edit(struct model *m, enum model_verb verb, const char *text, struct model_error *err)
 {
-	static const enum conf_use use[] = {
-		[VERB_CREATE] = CONF_CREATE, [VERB_MODIFY] = CONF_MODIFY, [VERB_DELETE] = CONF_DELETE};
+	static const enum conf_use use[] = {[VERB_CREATE] = CONF_CREATE,
+		[VERB_MODIFY] = CONF_MODIFY,
+		[VERB_DELETE] = CONF_DELETE};
 	struct lexer lex;
 	struct text out = {0};
 	int rc;

@@ -4,20 +4,22 @@
 
 #include "model/model_internal.h"
 
-static const struct model_actor operator = {.class = HOLD_OPERATOR, .role = ROLE_ADMIN};
+static const struct model_actor operator= {.class = HOLD_OPERATOR, .role = ROLE_ADMIN};
 
-static const char sample[] =
-	"net vlan a { interfaces { 1.1 { } } }\n"
-	"net self s { address 10.0.0.1/24 vlan a allow-service { tcp:22 } }\n"
-	"ltm pool web { members { 10.0.0.2:80 { ratio 3 } 10.0.0.3:80 { session user-disabled } } }\n"
-	"ltm virtual v { destination 10.0.0.9:80 ip-protocol tcp pool web vlans { a } vlans-enabled }\n"
-	"ltm snatpool p { members { 10.0.0.20 } }\n"
-	"ltm profile fastl4 l { idle-timeout 60 }\n"
-	"ltm profile fastl4 m { defaults-from l }\n";
+static const char sample[] = "net vlan a { interfaces { 1.1 { } } }\n"
+			     "net self s { address 10.0.0.1/24 vlan a allow-service { tcp:22 } }\n"
+			     "ltm pool web { members { 10.0.0.2:80 { ratio 3 } 10.0.0.3:80 { "
+			     "session user-disabled } } }\n"
+			     "ltm virtual v { destination 10.0.0.9:80 ip-protocol tcp pool web "
+			     "vlans { a } vlans-enabled }\n"
+			     "ltm snatpool p { members { 10.0.0.20 } }\n"
+			     "ltm profile fastl4 l { idle-timeout 60 }\n"
+			     "ltm profile fastl4 m { defaults-from l }\n";
 
 static void fault(const char *what, const struct text *a, const struct text *b)
 {
-	fprintf(stderr, "%s\n%s\n---\n%s\n", what, a->data ? a->data : "", b && b->data ? b->data : "");
+	fprintf(stderr, "%s\n%s\n---\n%s\n", what, a->data ? a->data : "",
+		b && b->data ? b->data : "");
 	abort();
 }
 
@@ -36,7 +38,7 @@ static bool same_text(const struct text *a, const struct text *b)
 
 /* Ends a transaction: what is taken prints, what is refused has a reason and leaves before. */
 static int settle(struct model *m, int rc, struct model_error *err, const struct text *before,
-		  unsigned print, struct text *out)
+	unsigned print, struct text *out)
 {
 	if (!rc)
 		rc = model_commit(m, NULL, err);
@@ -72,7 +74,8 @@ static void check_round(const struct text *first)
 {
 	struct text second = {0};
 
-	if (load_text(first->data ? first->data : "", first->len, 0, &second) || !same_text(first, &second))
+	if (load_text(first->data ? first->data : "", first->len, 0, &second) ||
+		!same_text(first, &second))
 		fault("not the same after print and parse", first, &second);
 	text_fini(&second);
 }
@@ -84,7 +87,8 @@ void model_fuzz_conf(const char *text, size_t len)
 	if (load_text(text, len, 0, &first) == 0)
 		check_round(&first);
 	if (load_text(text, len, LOAD_STORE, &store) == 0 &&
-	    (load_text(store.data, store.len, LOAD_STORE, &second) || !same_text(&store, &second)))
+		(load_text(store.data, store.len, LOAD_STORE, &second) ||
+			!same_text(&store, &second)))
 		fault("the store is not the same after print and parse", &store, &second);
 	text_fini(&first);
 	text_fini(&store);
@@ -92,16 +96,17 @@ void model_fuzz_conf(const char *text, size_t len)
 }
 
 /* A change of the sample configuration. */
-static void fuzz_change(int (*change)(struct model *m, const void *input, unsigned how,
-				      struct model_error *err),
-			const void *input, unsigned how)
+static void fuzz_change(
+	int (*change)(struct model *m, const void *input, unsigned how, struct model_error *err),
+	const void *input, unsigned how)
 {
 	struct model *m = model_new();
 	struct model_error err = {0};
 	struct text before = {0}, after = {0};
 
 	model_begin(m, &operator);
-	if (model_load(m, sample, sizeof(sample) - 1, "sample", 0, &err) || model_commit(m, NULL, &err))
+	if (model_load(m, sample, sizeof(sample) - 1, "sample", 0, &err) ||
+		model_commit(m, NULL, &err))
 		abort();
 	model_print(m, 0, &before);
 	model_begin(m, &operator);
@@ -124,8 +129,9 @@ static int change_json(struct model *m, const void *input, unsigned how, struct 
 
 	if (rc || model_kinds[how].owner >= 0)
 		return rc;
-	return json_object_get(input, "name") ? model_create_json(m, (enum model_kind)how, ID_NONE, input, NULL, err)
-					      : 0;
+	return json_object_get(input, "name")
+		       ? model_create_json(m, (enum model_kind)how, ID_NONE, input, NULL, err)
+		       : 0;
 }
 
 void model_fuzz_change(const char *text, size_t len)

@@ -16,7 +16,10 @@ int conf_on_close(cfg_t *cfg, cfg_opt_t *opt);
 extern cfg_opt_t conf_grammar[];
 
 #define CONF_OPTION(text, flag, callback)                                                          \
-	{.name = text, .type = CFGT_PTR, .flags = CFGF_NODEFAULT | (flag), .parsecb = callback}
+	{                                                                                          \
+		.name = text, .type = CFGT_PTR, .flags = CFGF_NODEFAULT | (flag),                  \
+		.parsecb = callback                                                                \
+	}
 #define CONF_VALUE(text) CONF_OPTION(text, CFGF_NONE, conf_on_value)
 #define CONF_LIST(text) CONF_OPTION(text, CFGF_LIST, conf_on_value)
 #define CONF_VERB CONF_OPTION("verb", CFGF_NONE, conf_on_verb)
@@ -31,8 +34,13 @@ extern cfg_opt_t conf_grammar[];
  * Without CFGF_MULTI libconfuse makes a section once and parses every further one into the same place:
  * a hundred thousand members cost no memory in it. Nothing is read back from there.
  */
-#define CONF_GROUP(text, options) {.name = text, .type = CFGT_SEC, .subopts = options}
+#define CONF_GROUP(text, options)                                                                  \
+	{                                                                                          \
+		.name = text, .type = CFGT_SEC, .subopts = options                                 \
+	}
 #define CONF_OBJECT(text, options)                                                                 \
-	{.name = text, .type = CFGT_SEC, .subopts = options, .validcb = conf_on_close}
+	{                                                                                          \
+		.name = text, .type = CFGT_SEC, .subopts = options, .validcb = conf_on_close       \
+	}
 
 #endif

@@ -86,7 +86,8 @@ static bool read_quoted(struct lexer *lex)
 				return false;
 			continue;
 		}
-		while (lex->text < lex->end && *lex->text != '"' && *lex->text != '\\' && *lex->text)
+		while (lex->text < lex->end && *lex->text != '"' && *lex->text != '\\' &&
+			*lex->text)
 			lex->line += *lex->text++ == '\n';
 		if (lex->text < lex->end && !*lex->text)
 			return bad(lex, "a NUL byte is never part of a value");
@@ -100,7 +101,8 @@ static bool read_quoted(struct lexer *lex)
 
 static bool read_word(struct lexer *lex)
 {
-	while (lex->text < lex->end && !is_blank(*lex->text) && *lex->text != '{' && *lex->text != '}') {
+	while (lex->text < lex->end && !is_blank(*lex->text) && *lex->text != '{' &&
+		*lex->text != '}') {
 		if (*lex->text == '"') {
 			if (!read_quoted(lex))
 				return false;

@@ -36,8 +36,8 @@ static void indent(struct text *out, unsigned depth)
 	text_add(out, "                ", depth * 4);
 }
 
-static void print_value(const struct model *m, const struct item *it, const struct field *f,
-			struct text *out)
+static void print_value(
+	const struct model *m, const struct item *it, const struct field *f, struct text *out)
 {
 	struct text value = {0};
 
@@ -53,13 +53,15 @@ static void print_value(const struct model *m, const struct item *it, const stru
 }
 
 static void print_list(const struct model *m, const struct item *it, const struct field *f,
-		       unsigned depth, struct text *out)
+	unsigned depth, struct text *out)
 {
 	const struct model_list *list = field_in(f, it->data);
 
 	if (!list->count) {
-		text_printf(out, "%s\n", list->mode == LIST_ALL ? "all"
-					 : list->mode == LIST_DEFAULT ? "default" : "none");
+		text_printf(out, "%s\n",
+			list->mode == LIST_ALL	     ? "all"
+			: list->mode == LIST_DEFAULT ? "default"
+						     : "none");
 		return;
 	}
 	text_printf(out, "{\n");
@@ -77,7 +79,7 @@ static void print_list(const struct model *m, const struct item *it, const struc
 }
 
 static void print_field(const struct model *m, const struct item *it, const struct field *f,
-			unsigned depth, struct text *out)
+	unsigned depth, struct text *out)
 {
 	if (f->type == TYPE_FLAG && !*(const uint8_t *)field_in(f, it->data) && !f->opposite)
 		return;
@@ -118,8 +120,8 @@ static bool holds_need_block(const struct holds *h, unsigned flags)
 	return false;
 }
 
-static void print_holds(const struct model *m, const struct item *it, unsigned flags, unsigned depth,
-			struct text *out)
+static void print_holds(const struct model *m, const struct item *it, unsigned flags,
+	unsigned depth, struct text *out)
 {
 	const struct holds *h = (const struct holds *)((const char *)it->data + kind_of(it)->holds);
 	unsigned classes = flags & (PRINT_STORE | PRINT_HOLDS) ? HOLD_CLASSES : HOLD_AGENT + 1;
@@ -133,8 +135,8 @@ static void print_holds(const struct model *m, const struct item *it, unsigned f
 			continue;
 		indent(out, depth + 1);
 		text_printf(out, "%s {%s%s", hold_class_name[i],
-			    h->by[i].bits & HOLD_SESSION ? " session user-disabled" : "",
-			    h->by[i].bits & HOLD_STATE ? " state user-down" : "");
+			h->by[i].bits & HOLD_SESSION ? " session user-disabled" : "",
+			h->by[i].bits & HOLD_STATE ? " state user-down" : "");
 		if (h->by[i].reason) {
 			text_printf(out, " reason ");
 			text_add_word(out, strings_text(&m->strings, h->by[i].reason));
@@ -147,8 +149,8 @@ static void print_holds(const struct model *m, const struct item *it, unsigned f
 
 /* ---- objects ---- */
 
-static bool field_shows(const struct model *m, const struct item *it, const struct field *f,
-			unsigned flags)
+static bool field_shows(
+	const struct model *m, const struct item *it, const struct field *f, unsigned flags)
 {
 	const struct holds *h = (const struct holds *)((const char *)it->data + kind_of(it)->holds);
 
@@ -161,8 +163,8 @@ static bool field_shows(const struct model *m, const struct item *it, const stru
 	return flags & PRINT_ALL || !value_is_default(m, it, f);
 }
 
-static void print_fields(const struct model *m, const struct item *it, unsigned flags, unsigned depth,
-			 struct text *out)
+static void print_fields(const struct model *m, const struct item *it, unsigned flags,
+	unsigned depth, struct text *out)
 {
 	const struct kind *k = kind_of(it);
 	const char *group = NULL;
@@ -187,7 +189,8 @@ static void print_fields(const struct model *m, const struct item *it, unsigned 
 	}
 }
 
-static void print_store_words(const struct item *it, unsigned flags, unsigned depth, struct text *out)
+static void print_store_words(
+	const struct item *it, unsigned flags, unsigned depth, struct text *out)
 {
 	if (!(flags & PRINT_STORE))
 		return;
@@ -201,11 +204,11 @@ static void print_store_words(const struct item *it, unsigned flags, unsigned de
 	}
 }
 
-static void print_block(const struct model *m, const struct item *it, unsigned flags, unsigned depth,
-			bool children, struct text *out);
+static void print_block(const struct model *m, const struct item *it, unsigned flags,
+	unsigned depth, bool children, struct text *out);
 
-static void print_children(const struct model *m, const struct item *it, unsigned flags, unsigned depth,
-			   struct text *out)
+static void print_children(const struct model *m, const struct item *it, unsigned flags,
+	unsigned depth, struct text *out)
 {
 	struct order *o = &((struct item *)it)->children;
 
@@ -221,8 +224,8 @@ static void print_children(const struct model *m, const struct item *it, unsigne
 }
 
 /* "NAME { ... }", empty as "NAME { }". */
-static void print_block(const struct model *m, const struct item *it, unsigned flags, unsigned depth,
-			bool children, struct text *out)
+static void print_block(const struct model *m, const struct item *it, unsigned flags,
+	unsigned depth, bool children, struct text *out)
 {
 	indent(out, depth);
 	text_add_word(out, it->o.path);
@@ -241,14 +244,16 @@ static void print_block(const struct model *m, const struct item *it, unsigned f
 	text_printf(out, "}\n");
 }
 
-static void print_item(const struct model *m, const struct item *it, unsigned flags, struct text *out)
+static void print_item(
+	const struct model *m, const struct item *it, unsigned flags, struct text *out)
 {
 	if (kind_of(it)->owner < 0)
 		text_printf(out, "%s ", kind_of(it)->words);
 	print_block(m, it, flags, 0, true, out);
 }
 
-void model_print_object(const struct model *m, const struct object *o, unsigned flags, struct text *out)
+void model_print_object(
+	const struct model *m, const struct object *o, unsigned flags, struct text *out)
 {
 	print_item(m, (const struct item *)o, flags & (PRINT_ALL | PRINT_STORE | PRINT_HOLDS), out);
 }
@@ -297,7 +302,7 @@ static void print_deleted(const struct model_change *c, struct text *out)
 		return;
 	}
 	text_printf(out, "%s %.*s {\n    %s delete {\n        ", model_kinds[k->owner].words,
-		    (int)(child - c->path), c->path, k->words);
+		(int)(child - c->path), c->path, k->words);
 	text_add_word(out, child + 1);
 	text_printf(out, "\n    }\n}\n");
 }
@@ -312,13 +317,15 @@ static void print_changed(const struct model *m, const struct item *it, struct t
 		print_block(m, it, flags, 0, false, out);
 		return;
 	}
-	text_printf(out, "%s %s {\n    %s {\n", kind_of(owner)->words, owner->o.path, kind_of(it)->words);
+	text_printf(out, "%s %s {\n    %s {\n", kind_of(owner)->words, owner->o.path,
+		kind_of(it)->words);
 	print_block(m, it, flags, 2, false, out);
 	text_printf(out, "    }\n}\n");
 }
 
 /* Owners of deleted children that are gone too need no word; what is deleted goes first, users before used. */
-void model_print_changes(const struct model *m, const struct model_changes *changes, struct text *out)
+void model_print_changes(
+	const struct model *m, const struct model_changes *changes, struct text *out)
 {
 	for (unsigned i = 0; i < changes->count; i++) {
 		const struct model_change *c = &changes->row[i];

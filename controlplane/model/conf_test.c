@@ -19,53 +19,67 @@ static void refused(const char *text, const char *said)
 /* File, line, object, field, reason; the running configuration stays. */
 static void test_refusals(void)
 {
-	refused("ltm pool web {\n    members {\n        10.0.0.1:80 {\n            ratio 0\n        }\n    }\n}\n",
+	refused("ltm pool web {\n    members {\n        10.0.0.1:80 {\n            ratio 0\n       "
+		" }\n    }\n}\n",
 		"weir.conf:4: ltm pool members /Common/web /Common/10.0.0.1:80: ratio: "
 		"0 is not between 1 and 65535");
 	refused("\n\nltm pool web { load-balancing-mode nonsense }",
 		"weir.conf:3: ltm pool /Common/web: load-balancing-mode: \"nonsense\" is none of: "
-		"round-robin, ratio-member, ratio-node, ratio-session, ratio-least-connections-member, "
+		"round-robin, ratio-member, ratio-node, ratio-session, "
+		"ratio-least-connections-member, "
 		"ratio-least-connections-node, dynamic-ratio-member, dynamic-ratio-node, "
-		"least-connections-member, least-connections-node, weighted-least-connections-member, "
-		"weighted-least-connections-node, fastest-node, fastest-app-response, least-sessions, "
+		"least-connections-member, least-connections-node, "
+		"weighted-least-connections-member, "
+		"weighted-least-connections-node, fastest-node, fastest-app-response, "
+		"least-sessions, "
 		"observed-member, observed-node, predictive-member, predictive-node");
 	refused("ltm pool web { load-balancing-mode ratio-session }",
-		"weir.conf:1: ltm pool /Common/web: load-balancing-mode: \"ratio-session\" is not supported yet");
+		"weir.conf:1: ltm pool /Common/web: load-balancing-mode: \"ratio-session\" is not "
+		"supported yet");
 	refused("ltm pool web { min-active-members 2 }",
-		"weir.conf:1: ltm pool /Common/web: min-active-members: other values than \"0\" are not "
+		"weir.conf:1: ltm pool /Common/web: min-active-members: other values than \"0\" "
+		"are not "
 		"supported yet");
 	refused("ltm pool web {\n  colour red }",
 		"weir.conf:2: ltm pool web: colour: is no field of this kind of object");
 	refused("ltm monitor http x { }",
 		"weir.conf:1: ltm monitor http: is no kind of object that is supported");
-	refused("ltm pool web {\n members {", "weir.conf:2: ltm pool web: members: the closing brace is missing");
+	refused("ltm pool web {\n members {",
+		"weir.conf:2: ltm pool web: members: the closing brace is missing");
 	refused("ltm pool web { description \"open }\n", "weir.conf:1: ltm pool web: description: "
-							   "the closing quote is missing");
-	refused("ltm pool a { }\nltm pool a { }", "weir.conf:2: ltm pool /Common/a: stands here twice");
+							 "the closing quote is missing");
+	refused("ltm pool a { }\nltm pool a { }",
+		"weir.conf:2: ltm pool /Common/a: stands here twice");
 	refused("ltm virtual v {\n\n destination 10.0.0.1:80\n pool gone\n}",
 		"weir.conf:4: ltm virtual /Common/v: pool: ltm pool /Common/gone does not exist");
-	refused("ltm virtual v { }", "weir.conf:1: ltm virtual /Common/v: destination: is required");
+	refused("ltm virtual v { }",
+		"weir.conf:1: ltm virtual /Common/v: destination: is required");
 	refused("}", "weir.conf:1: a closing brace too many");
 	refused("net self a { address 10.0.0.1%1/24 vlan b }",
 		"weir.conf:1: net self /Common/a: address: route domain 1 does not exist");
-	refused("ltm pool /Other/web { }", "weir.conf:1: ltm pool /Other/web: folder \"/Other\" does not exist");
+	refused("ltm pool /Other/web { }",
+		"weir.conf:1: ltm pool /Other/web: folder \"/Other\" does not exist");
 	refused("net self a { address 10.0.0.1/24 vlan v floating enabled }\nnet vlan v { }",
 		"weir.conf:1: net self /Common/a: floating: follows from traffic-group, which is "
 		"/Common/traffic-group-local-only");
 	refused("net route r { network 10.0.0.1/8 gw 10.0.0.1 }",
-		"weir.conf:1: net route /Common/r: network: \"10.0.0.1/8\" has bits behind the prefix: the "
+		"weir.conf:1: net route /Common/r: network: \"10.0.0.1/8\" has bits behind the "
+		"prefix: the "
 		"network is 10.0.0.0/8");
 	refused("net route r { network default }",
 		"weir.conf:1: net route /Common/r: gw: give one of gw, interface and blackhole");
-	refused("ltm virtual a { destination 10.0.0.1:80 }\nltm virtual b { destination 10.0.0.1:80 }",
-		"weir.conf:1: ltm virtual /Common/a: destination: /Common/b has the same destination, "
+	refused("ltm virtual a { destination 10.0.0.1:80 }\nltm virtual b { destination "
+		"10.0.0.1:80 }",
+		"weir.conf:1: ltm virtual /Common/a: destination: /Common/b has the same "
+		"destination, "
 		"protocol, source and VLANs");
 	refused("ltm node a { address 10.0.0.1 }\nltm node b { address 10.0.0.1 }",
 		"weir.conf:1: ltm node /Common/a: address: /Common/b has the same");
 	refused("ltm node a { address 224.0.0.1 }",
 		"weir.conf:1: ltm node /Common/a: address: 224.0.0.1 is not the address of a host");
 	refused("ltm virtual a { destination 10.0.0.1:80 profiles { udp { } } ip-protocol tcp }",
-		"weir.conf:1: ltm virtual /Common/a: profiles: profile /Common/udp needs ip-protocol udp");
+		"weir.conf:1: ltm virtual /Common/a: profiles: profile /Common/udp needs "
+		"ip-protocol udp");
 	refused("sys db arp.timeout { value 0 }",
 		"weir.conf:1: sys db arp.timeout: value: \"0\" is not between 1 and 86400");
 	refused("include(\"/etc/passwd\")",
@@ -102,9 +116,34 @@ static void check_round(const char *description)
 static void test_bytes(void)
 {
 	static const char *const hard[] = {
-		"${HOME}", "$(x)", "a # b", "# x", "none", "{ }", "}", "'", "''", "\\", "\\\\", "\\n", "\n",
-		"a\nb\r\tc", "\"", "\\'", "'\\", " ", "include(\"x\")", "a = b", "\x7f\x1b[0m", "\xff\xfe",
-		"\\x41", "\\\n", "/*", "//", "=", ",",
+		"${HOME}",
+		"$(x)",
+		"a # b",
+		"# x",
+		"none",
+		"{ }",
+		"}",
+		"'",
+		"''",
+		"\\",
+		"\\\\",
+		"\\n",
+		"\n",
+		"a\nb\r\tc",
+		"\"",
+		"\\'",
+		"'\\",
+		" ",
+		"include(\"x\")",
+		"a = b",
+		"\x7f\x1b[0m",
+		"\xff\xfe",
+		"\\x41",
+		"\\\n",
+		"/*",
+		"//",
+		"=",
+		",",
 	};
 	char bytes[64];
 	uint32_t seed = 1;
@@ -130,21 +169,25 @@ static const char tour[] =
 	"net vlan client { interfaces { 1.1 { untagged } 1.3 { tagged } } tag 100 }\n"
 	"net vlan server { interfaces { 1.2 { } } mtu 9000 }\n"
 	"net self c { address 10.0.1.1/24 vlan client allow-service { tcp:22 default } }\n"
-	"net self s { address 10.0.2.1/24 vlan server allow-service all traffic-group traffic-group-1 }\n"
+	"net self s { address 10.0.2.1/24 vlan server allow-service all traffic-group "
+	"traffic-group-1 }\n"
 	"net route gw { network default gw 10.0.1.254 }\n"
 	"ltm pool web { load-balancing-mode ratio-member members {\n"
 	"  10.0.2.11:80 { ratio 4 } 10.0.2.12:http { session user-disabled }\n"
 	"  10.0.2.13:80 { holds { agent { session user-disabled reason \"gc pause\" } } }\n"
 	"  app4:80 { address 10.0.2.14 } 2001:DB8::1.80 { } } }\n"
-	"ltm virtual web { destination 10.0.1.100:80 ip-protocol tcp pool web vlans { client } vlans-enabled\n"
+	"ltm virtual web { destination 10.0.1.100:80 ip-protocol tcp pool web vlans { client } "
+	"vlans-enabled\n"
 	"  source-address-translation { type automap } profiles { fastL4 { } } }\n"
 	"ltm snatpool sp { members { 10.0.2.200 10.0.2.201 } }\n"
 	"ltm virtual dns { destination 10.0.1.100:domain ip-protocol udp pool web disabled\n"
 	"  source-address-translation { type snat pool sp } }\n"
-	"ltm virtual out { destination 0.0.0.0:any mask any ip-forward vlans { client } vlans-disabled }\n"
+	"ltm virtual out { destination 0.0.0.0:any mask any ip-forward vlans { client } "
+	"vlans-disabled }\n"
 	"ltm virtual out6 { destination any6.any ip-forward }\n"
 	"ltm profile fastl4 long { defaults-from fastL4 idle-timeout 3600 }\n"
-	"ltm profile fastl4 longer { defaults-from long idle-timeout 300 tcp-close-timeout indefinite }\n"
+	"ltm profile fastl4 longer { defaults-from long idle-timeout 300 tcp-close-timeout "
+	"indefinite }\n"
 	"sys db tm.rejectunmatched { value false }\n";
 
 static void test_tour(void)
@@ -156,9 +199,11 @@ static void test_tour(void)
 
 	CHECK(load(m, tour, 0, NULL) == 0);
 	model_print(m, 0, &first);
-	CHECK(strstr(first.data, "10.0.2.200") && strstr(first.data, "allow-service {\n        default\n"));
+	CHECK(strstr(first.data, "10.0.2.200") &&
+		strstr(first.data, "allow-service {\n        default\n"));
 	CHECK_INT(model_db_value(m, "tm.rejectunmatched"), 0);
-	CHECK_INT(model_profile_fastl4(object(m, KIND_PROFILE_FASTL4, "longer"))->conf.idle_timeout, 300);
+	CHECK_INT(model_profile_fastl4(object(m, KIND_PROFILE_FASTL4, "longer"))->conf.idle_timeout,
+		300);
 	CHECK_INT(model_virtual_address(object(m, KIND_VIRTUAL_ADDRESS, "any"))->conf.mask, 0);
 	CHECK_INT(model_vlan(object(m, KIND_VLAN, "server"))->conf.tag, 4094);
 	/* the same file again changes nothing; ids stay */
@@ -193,7 +238,8 @@ static void check_same_store(const struct model *a, const struct model *b)
 
 	model_print(a, PRINT_STORE, &x);
 	model_print(b, PRINT_STORE, &y);
-	CHECK_STR(strchr(y.data, '\n'), strchr(x.data, '\n')); /* the floor of generations may differ */
+	CHECK_STR(strchr(y.data, '\n'),
+		strchr(x.data, '\n')); /* the floor of generations may differ */
 	text_fini(&x);
 	text_fini(&y);
 }
@@ -202,10 +248,12 @@ static void check_same_store(const struct model *a, const struct model *b)
 static void test_store(void)
 {
 	static const char *const lines[] = {
-		"modify ltm pool web members modify { 10.0.2.11:80 { ratio 9 session user-disabled } }",
+		"modify ltm pool web members modify { 10.0.2.11:80 { ratio 9 session user-disabled "
+		"} }",
 		"modify ltm pool web members delete { 10.0.2.12:80 } description changed",
 		"delete ltm virtual dns",
-		"create ltm pool next members add { 10.0.2.11:8080 { state user-down } 10.0.2.99:1 { } }",
+		"create ltm pool next members add { 10.0.2.11:8080 { state user-down } 10.0.2.99:1 "
+		"{ } }",
 		"modify ltm virtual web pool next vlans none vlans-disabled",
 		"modify ltm profile fastl4 long idle-timeout 77",
 		"delete ltm pool web",
@@ -242,10 +290,12 @@ static void test_edit(void)
 	struct model *m = model_new();
 	struct text out = {0};
 
-	must(m, "create ltm pool web { load-balancing-mode ratio-member members { 10.0.0.1:80 { ratio 3 } } }");
+	must(m, "create ltm pool web { load-balancing-mode ratio-member members { 10.0.0.1:80 { "
+		"ratio 3 } } }");
 	must(m, "modify ltm pool web members add { 10.0.0.2:80 10.0.0.3:80 { ratio 2 } }");
 	must(m, "modify ltm pool web members modify { all { connection-limit 7 } }");
-	must(m, "modify ltm pool web members replace-all-with { 10.0.0.1:80 10.0.0.3:80 { priority-group 4 } }");
+	must(m, "modify ltm pool web members replace-all-with { 10.0.0.1:80 10.0.0.3:80 { "
+		"priority-group 4 } }");
 	model_print_object(m, object(m, KIND_POOL, "web"), 0, &out);
 	CHECK_STR(out.data, "ltm pool /Common/web {\n"
 			    "    load-balancing-mode ratio-member\n"
@@ -271,21 +321,26 @@ static void test_edit(void)
 	must(m, "create ltm virtual v destination 10.0.0.9:80 vlans add { a } vlans-enabled");
 	must(m, "modify ltm virtual v vlans add { b } vlans delete { a }");
 	CHECK_INT(model_virtual(object(m, KIND_VIRTUAL, "v"))->conf.vlans.entry[0],
-		  object(m, KIND_VLAN, "b")->id);
+		object(m, KIND_VLAN, "b")->id);
 	must_fail(m, "modify ltm virtual v vlans delete { a }",
-		  "ltm virtual /Common/v: vlans: has no such entry to delete");
-	must_fail(m, "modify ltm virtual v vlans { }", "ltm virtual /Common/v: vlans-enabled: needs vlans");
-	must_fail(m, "modify ltm nosuch v x y", "ltm nosuch v: is no kind of object that is supported");
+		"ltm virtual /Common/v: vlans: has no such entry to delete");
+	must_fail(m, "modify ltm virtual v vlans { }",
+		"ltm virtual /Common/v: vlans-enabled: needs vlans");
+	must_fail(m, "modify ltm nosuch v x y",
+		"ltm nosuch v: is no kind of object that is supported");
 	must_fail(m, "modify ltm pool gone description x", "ltm pool /Common/gone: was not found");
 	must_fail(m, "modify ltm pool web members modify { 1.2.3.4:80 { ratio 1 } }",
-		  "ltm pool members /Common/1.2.3.4:80: was not found");
+		"ltm pool members /Common/1.2.3.4:80: was not found");
 	must_fail(m, "create ltm pool x members add { nosuch:80 }",
-		  "ltm pool members /Common/x /Common/nosuch:80: node /Common/nosuch does not exist: give the "
-		  "address");
+		"ltm pool members /Common/x /Common/nosuch:80: node /Common/nosuch does not exist: "
+		"give the "
+		"address");
 	must_fail(m, "modify ltm node 10.0.0.1 address 10.0.0.8",
-		  "ltm node /Common/10.0.0.1: address: cannot be changed: delete and create the object");
+		"ltm node /Common/10.0.0.1: address: cannot be changed: delete and create the "
+		"object");
 	must_fail(m, "create sys db x value y", "sys db x: objects of this kind cannot be created");
-	must_fail(m, "modify ltm pool web } description x", "ltm pool web: what follows makes no sense");
+	must_fail(m, "modify ltm pool web } description x",
+		"ltm pool web: what follows makes no sense");
 	model_free(m);
 }
 

@@ -148,7 +148,8 @@ static int read_field(struct words *w, const struct field *f)
 		return 0;
 	}
 	next(w);
-	return f->type == TYPE_REFS || f->type == TYPE_SERVICES ? read_list(w, f) : read_value(w, f);
+	return f->type == TYPE_REFS || f->type == TYPE_SERVICES ? read_list(w, f)
+								: read_value(w, f);
 }
 
 static bool kind_has_group(enum model_kind kind, const char *group)
@@ -214,7 +215,8 @@ static int read_hold(struct words *w, struct hold_words *hold)
 		} else if (!strcmp(word(w), session ? "user-disabled" : "user-down")) {
 			hold->bits |= session ? HOLD_SESSION : HOLD_STATE;
 		} else {
-			return refuse(w, "holds", "takes session user-disabled and state user-down");
+			return refuse(
+				w, "holds", "takes session user-disabled and state user-down");
 		}
 	}
 	if (w->token != TOKEN_CLOSE)
@@ -232,9 +234,10 @@ static int read_holds_block(struct words *w, struct hold_words hold[HOLD_CLASSES
 	while (w->token == TOKEN_WORD) {
 		unsigned class = 0;
 		while (class < HOLD_CLASSES && strcmp(hold_class_name[class], word(w)))
-			class++;
+			class ++;
 		if (class == HOLD_CLASSES)
-			return refuse(w, "holds", "knows operator, agent, monitor, rule and system");
+			return refuse(
+				w, "holds", "knows operator, agent, monitor, rule and system");
 		next(w);
 		int rc = read_hold(w, &hold[class]);
 		if (rc)
@@ -272,8 +275,8 @@ static int read_holds(struct words *w)
 
 static bool store_word(const struct words *w)
 {
-	return w->flags & LOAD_STORE && (at(w, "object-id") || at(w, "object-generation") ||
-					 at(w, "object-reset"));
+	return w->flags & LOAD_STORE &&
+	       (at(w, "object-id") || at(w, "object-generation") || at(w, "object-reset"));
 }
 
 static int read_store_word(struct words *w)
@@ -321,7 +324,8 @@ static int read_statements(struct words *w, bool braces)
 	if (rc)
 		return rc;
 	if (w->token != (braces ? TOKEN_CLOSE : TOKEN_END))
-		return refuse(w, NULL, braces ? "the closing brace is missing" : "what follows makes no sense");
+		return refuse(w, NULL,
+			braces ? "the closing brace is missing" : "what follows makes no sense");
 	if (braces)
 		next(w);
 	return 0;
@@ -371,8 +375,10 @@ static int read_named(struct words *w, const char *section, const char *verb, bo
 
 static int read_children(struct words *w, enum model_kind kind)
 {
-	static const char *const plain[] = {
-		[CONF_LOAD] = "put", [CONF_CREATE] = "add", [CONF_MODIFY] = "put", [CONF_DELETE] = "delete"};
+	static const char *const plain[] = {[CONF_LOAD] = "put",
+		[CONF_CREATE] = "add",
+		[CONF_MODIFY] = "put",
+		[CONF_DELETE] = "delete"};
 	const char *section = model_kinds[kind].section;
 	enum model_kind outer = w->kind;
 	char outer_name[MODEL_NAME_MAX], verb[24];
@@ -423,7 +429,8 @@ static int read_kind(struct words *w)
 	unsigned used, count = 0;
 	struct text all = {0};
 
-	while (count < KIND_WORDS_MAX && w->token == TOKEN_WORD && strlen(word(w)) < sizeof(store[0])) {
+	while (count < KIND_WORDS_MAX && w->token == TOKEN_WORD &&
+		strlen(word(w)) < sizeof(store[0])) {
 		strcpy(store[count], word(w));
 		words[count] = store[count];
 		text_printf(&all, "%s%s", count ? " " : "", word(w));
@@ -444,8 +451,10 @@ static int read_kind(struct words *w)
 
 static int read_object(struct words *w)
 {
-	static const char *const verbs[] = {
-		[CONF_LOAD] = "put", [CONF_CREATE] = "add", [CONF_MODIFY] = "modify", [CONF_DELETE] = "delete"};
+	static const char *const verbs[] = {[CONF_LOAD] = "put",
+		[CONF_CREATE] = "add",
+		[CONF_MODIFY] = "modify",
+		[CONF_DELETE] = "delete"};
 	bool drop = false;
 	int rc;
 
@@ -461,7 +470,7 @@ static int read_object(struct words *w)
 	if (w->token != TOKEN_WORD)
 		return refuse(w, NULL, "has no name");
 	return read_named(w, model_kinds[w->kind].section, drop ? "drop" : verbs[w->use],
-			  w->use != CONF_LOAD);
+		w->use != CONF_LOAD);
 }
 
 /* "id-floor N" of the store. */
@@ -476,10 +485,16 @@ static int read_floor(struct words *w)
 }
 
 int conf_translate(struct model *m, struct lexer *lex, enum conf_use use, unsigned load_flags,
-		   struct text *out, struct model_error *err)
+	struct text *out, struct model_error *err)
 {
-	struct words w = {.m = m, .lex = lex, .use = use, .flags = load_flags, .out = out, .out_line = 1,
-			  .err = err, .kind = MODEL_KINDS};
+	struct words w = {.m = m,
+		.lex = lex,
+		.use = use,
+		.flags = load_flags,
+		.out = out,
+		.out_line = 1,
+		.err = err,
+		.kind = MODEL_KINDS};
 	int rc = 0;
 
 	next(&w);
@@ -494,8 +509,9 @@ int conf_translate(struct model *m, struct lexer *lex, enum conf_use use, unsign
 	w.kind = rc ? w.kind : MODEL_KINDS;
 	w.name[0] = rc ? w.name[0] : '\0';
 	if (!rc && w.token != TOKEN_END)
-		rc = refuse(&w, NULL, w.token == TOKEN_CLOSE ? "a closing brace too many"
-							     : "what follows makes no sense");
+		rc = refuse(&w, NULL,
+			w.token == TOKEN_CLOSE ? "a closing brace too many"
+					       : "what follows makes no sense");
 	if (!rc && out->failed)
 		rc = refuse(&w, NULL, "no memory");
 	return rc;

@@ -15,7 +15,7 @@ void item_name(const struct model *m, const struct item *it, char *buf, size_t s
 }
 
 static int fail_write(struct model *m, struct model_error *err, int code, enum model_kind kind,
-		      const char *name, const char *field, const char *format, va_list ap)
+	const char *name, const char *field, const char *format, va_list ap)
 {
 	m->failed = m->open;
 	*err = (struct model_error){.code = code, .line = m->line};
@@ -29,7 +29,7 @@ static int fail_write(struct model *m, struct model_error *err, int code, enum m
 }
 
 int fail_named(struct model *m, struct model_error *err, int code, enum model_kind kind,
-	       const char *name, const char *field, const char *format, ...)
+	const char *name, const char *field, const char *format, ...)
 {
 	va_list ap;
 
@@ -39,8 +39,8 @@ int fail_named(struct model *m, struct model_error *err, int code, enum model_ki
 	return code;
 }
 
-int fail(struct model *m, struct model_error *err, int code, const struct item *it, const char *field,
-	 const char *format, ...)
+int fail(struct model *m, struct model_error *err, int code, const struct item *it,
+	const char *field, const char *format, ...)
 {
 	char name[MODEL_NAME_MAX];
 	va_list ap;
@@ -59,7 +59,8 @@ const char *model_error_text(const struct model_error *err, char *buf, size_t si
 	if (err->file[0])
 		text_printf(&t, "%s:%d: ", err->file, err->line);
 	if (err->kind[0] || err->object[0])
-		text_printf(&t, "%s%s%s: ", err->kind, err->kind[0] && err->object[0] ? " " : "", err->object);
+		text_printf(&t, "%s%s%s: ", err->kind, err->kind[0] && err->object[0] ? " " : "",
+			err->object);
 	if (err->field[0])
 		text_printf(&t, "%s: ", err->field);
 	text_printf(&t, "%s", err->reason);

@@ -6,8 +6,11 @@
 #include "model/model_internal.h"
 
 const char *const hold_class_name[HOLD_CLASSES] = {
-	[HOLD_OPERATOR] = "operator", [HOLD_AGENT] = "agent",   [HOLD_MONITOR] = "monitor",
-	[HOLD_RULE] = "rule",	      [HOLD_SYSTEM] = "system",
+	[HOLD_OPERATOR] = "operator",
+	[HOLD_AGENT] = "agent",
+	[HOLD_MONITOR] = "monitor",
+	[HOLD_RULE] = "rule",
+	[HOLD_SYSTEM] = "system",
 };
 
 unsigned holds_bits(const struct holds *h)
@@ -24,8 +27,8 @@ static void note_cleared(struct model *m, const struct item *it, enum hold_class
 	size_t len = strlen(m->note);
 
 	snprintf(m->note + len, sizeof(m->note) - len, "%s%s: the hold of %s %s was cleared",
-		 len ? "; " : "", it->o.path,
-		 class == HOLD_AGENT || class == HOLD_OPERATOR ? "an" : "a", hold_class_name[class]);
+		len ? "; " : "", it->o.path,
+		class == HOLD_AGENT || class == HOLD_OPERATOR ? "an" : "a", hold_class_name[class]);
 }
 
 static void hold_put(struct model *m, struct hold *hold, unsigned bits, uint32_t reason)
@@ -51,7 +54,7 @@ static void clear_others(struct model *m, struct item *it, struct holds *h, unsi
 }
 
 int change_hold(struct model *m, struct item *it, enum hold_class class, unsigned bits,
-		const char *reason, unsigned clear, struct model_error *err)
+	const char *reason, unsigned clear, struct model_error *err)
 {
 	struct holds *h = (struct holds *)((char *)it->data + kind_of(it)->holds);
 	uint32_t handle = 0;
@@ -69,16 +72,17 @@ int change_hold(struct model *m, struct item *it, enum hold_class class, unsigne
 	return 0;
 }
 
-int model_hold(struct model *m, uint32_t id, enum hold_class class, unsigned bits, const char *reason,
-	       struct model_error *err)
+int model_hold(struct model *m, uint32_t id, enum hold_class class, unsigned bits,
+	const char *reason, struct model_error *err)
 {
 	struct item *it = item_of(m, id);
 	unsigned clear = class == HOLD_OPERATOR && !bits ? HOLD_SESSION | HOLD_STATE : 0;
 	int rc;
 
 	if (!m->open || !it || it->deleted || !kind_of(it)->holds || class >= HOLD_CLASSES ||
-	    bits > (HOLD_SESSION | HOLD_STATE))
-		return fail_named(m, err, -EINVAL, MODEL_KINDS, "", "holds", "nothing that can be held");
+		bits > (HOLD_SESSION | HOLD_STATE))
+		return fail_named(
+			m, err, -EINVAL, MODEL_KINDS, "", "holds", "nothing that can be held");
 	rc = change_check_role(m, ROLE_OPERATOR, it, "holds", err);
 	return rc ? rc : change_hold(m, it, class, bits, reason ? reason : "", clear, err);
 }

@@ -2,7 +2,9 @@
 /* Where objects live: slots by id, a table by kind, owner and path, one by key. */
 #include "model/model_internal.h"
 
-enum { FREE_SLOTS_KEPT = 1024 }; /* freed slots wait, so that a slot's generation does not soon wrap */
+enum {
+	FREE_SLOTS_KEPT = 1024
+}; /* freed slots wait, so that a slot's generation does not soon wrap */
 
 uint64_t hash_bytes(uint64_t seed, const void *bytes, size_t len)
 {
@@ -33,12 +35,13 @@ struct item *item_any(const struct model *m, enum model_kind kind, uint32_t owne
 	struct item *it = m->bucket[hash & (m->buckets - 1)];
 
 	while (it && (it->hash != hash || it->o.kind != kind || it->o.owner != owner ||
-		      strcmp(it->o.path, path)))
+			     strcmp(it->o.path, path)))
 		it = it->next;
 	return it;
 }
 
-struct item *item_find(const struct model *m, enum model_kind kind, uint32_t owner, const char *path)
+struct item *item_find(
+	const struct model *m, enum model_kind kind, uint32_t owner, const char *path)
 {
 	struct item *it = item_any(m, kind, owner, path);
 
@@ -218,8 +221,8 @@ static bool order_add(struct order *o, struct item *it)
 	return true;
 }
 
-struct item *item_new(struct model *m, enum model_kind kind, struct item *owner, const char *path,
-		      uint32_t id)
+struct item *item_new(
+	struct model *m, enum model_kind kind, struct item *owner, const char *path, uint32_t id)
 {
 	const struct kind *k = &model_kinds[kind];
 	size_t data_size = (k->size + 7u) & ~7u, path_size = strlen(path) + 1;
@@ -229,8 +232,11 @@ struct item *item_new(struct model *m, enum model_kind kind, struct item *owner,
 		return NULL;
 	id = id == ID_NONE ? id_take(m) : id_claim(m, id);
 	it->data = it + 1;
-	it->o = (struct object){.id = id, .owner = owner ? owner->o.id : ID_NONE, .kind = (uint8_t)kind,
-				.data = it->data, .path = (char *)it->data + data_size};
+	it->o = (struct object){.id = id,
+		.owner = owner ? owner->o.id : ID_NONE,
+		.kind = (uint8_t)kind,
+		.data = it->data,
+		.path = (char *)it->data + data_size};
 	memcpy((char *)it->data + data_size, path, path_size);
 	memcpy(it->data, k->defaults, k->size);
 	it->hash = path_hash(kind, it->o.owner, path);
@@ -317,13 +323,13 @@ void item_rekey(struct model *m, struct item *it)
 }
 
 /* First item with the key in the chain from it on. */
-static struct item *key_match(struct item *it, enum model_kind kind, uint64_t hash, const void *key,
-			      size_t len)
+static struct item *key_match(
+	struct item *it, enum model_kind kind, uint64_t hash, const void *key, size_t len)
 {
 	uint8_t other[KEY_MAX];
 
 	while (it && !(it->key_hash == hash && it->o.kind == kind && item_key(it, other) == len &&
-		       !memcmp(other, key, len)))
+			     !memcmp(other, key, len)))
 		it = it->key_next;
 	return it;
 }

@@ -23,7 +23,8 @@ int model_kind_find(const char *const *words, unsigned count, unsigned *used)
 	unsigned taken;
 
 	for (unsigned i = 0; i < MODEL_KINDS; i++)
-		if (model_kinds[i].owner < 0 && words_match(model_kinds[i].words, words, count, used))
+		if (model_kinds[i].owner < 0 &&
+			words_match(model_kinds[i].words, words, count, used))
 			return (int)i;
 	for (const struct kind_alias *a = model_kind_aliases; a->words; a++)
 		if (words_match(a->words, words, count, &taken)) {
@@ -76,7 +77,8 @@ const struct field *model_field_rest(enum model_kind kind, const char *group, co
 
 	for (unsigned i = 0; i < k->field_count; i++) {
 		const struct field *f = &k->fields[i];
-		if (same(f->rest_group, group) && (!strcmp(f->rest, name) || same(f->rest_opposite, name)))
+		if (same(f->rest_group, group) &&
+			(!strcmp(f->rest, name) || same(f->rest_opposite, name)))
 			return f;
 	}
 	return NULL;

@@ -24,13 +24,14 @@ static int builtin(struct model *m, enum model_kind kind, const char *path, stru
 }
 
 static int builtin_text(struct model *m, enum model_kind kind, const char *path, const char *field,
-			const char *value)
+	const char *value)
 {
 	struct model_error err;
 	struct item *it;
 	int rc = builtin(m, kind, path, &it);
 
-	return rc || !field ? rc : set_text(m, it, model_field_find(kind, NULL, field), value, &err);
+	return rc || !field ? rc
+			    : set_text(m, it, model_field_find(kind, NULL, field), value, &err);
 }
 
 static int builtins(struct model *m)
@@ -134,8 +135,8 @@ const struct object *model_get(const struct model *m, uint32_t id)
 	return it && !it->deleted ? &it->o : NULL;
 }
 
-const struct object *model_find(const struct model *m, enum model_kind kind, uint32_t owner,
-				const char *name)
+const struct object *model_find(
+	const struct model *m, enum model_kind kind, uint32_t owner, const char *name)
 {
 	char path[MODEL_PATH_MAX + 1], why[MODEL_REASON_MAX];
 	struct item *it = NULL;
@@ -228,11 +229,12 @@ void model_generation_set(struct model *m, uint64_t generation)
 	m->generation = generation;
 }
 
-void model_field_text(const struct model *m, const struct object *o, const struct field *f,
-		      struct text *out)
+void model_field_text(
+	const struct model *m, const struct object *o, const struct field *f, struct text *out)
 {
 	if (f->hold) {
-		const struct holds *h = (const struct holds *)((const char *)o->data + model_kinds[o->kind].holds);
+		const struct holds *h =
+			(const struct holds *)((const char *)o->data + model_kinds[o->kind].holds);
 		text_printf(out, "%s", f->words[!!(holds_bits(h) & f->hold)].text);
 		return;
 	}
@@ -259,14 +261,14 @@ static int open_item(struct model *m, uint32_t id, struct item **it, struct mode
 	*it = item_of(m, id);
 	if (!m->open || m->failed)
 		return fail_named(m, err, -EINVAL, MODEL_KINDS, "", NULL,
-				  m->open ? "the transaction has failed" : "no transaction");
+			m->open ? "the transaction has failed" : "no transaction");
 	if (!*it || (*it)->deleted)
 		return fail_named(m, err, -ENOENT, MODEL_KINDS, "", NULL, "no such object");
 	return 0;
 }
 
-int model_create(struct model *m, enum model_kind kind, uint32_t owner, const char *name, uint32_t *id,
-		 struct model_error *err)
+int model_create(struct model *m, enum model_kind kind, uint32_t owner, const char *name,
+	uint32_t *id, struct model_error *err)
 {
 	const struct kind *k = &model_kinds[kind];
 	char path[MODEL_PATH_MAX + 1], why[MODEL_REASON_MAX];
@@ -283,10 +285,11 @@ int model_create(struct model *m, enum model_kind kind, uint32_t owner, const ch
 	if (rc)
 		return fail_named(m, err, rc, kind, name, NULL, "%s", why);
 	if (!m->internal && m->actor.role < k->who)
-		return fail_named(m, err, -EPERM, kind, path, NULL, "your role may not create this");
+		return fail_named(
+			m, err, -EPERM, kind, path, NULL, "your role may not create this");
 	if (k->fixed && !m->internal)
-		return fail_named(m, err, item_find(m, kind, ID_NONE, path) ? -EEXIST : -EOPNOTSUPP, kind, path,
-				  NULL, "objects of this kind cannot be created");
+		return fail_named(m, err, item_find(m, kind, ID_NONE, path) ? -EEXIST : -EOPNOTSUPP,
+			kind, path, NULL, "objects of this kind cannot be created");
 	rc = change_create(m, kind, owner_item, path, ID_NONE, &it, err);
 	if (!rc && id)
 		*id = it->o.id;
@@ -308,8 +311,8 @@ int model_delete(struct model *m, uint32_t id, struct model_error *err)
 	return change_delete(m, it, err);
 }
 
-int model_set_text(struct model *m, uint32_t id, const char *group, const char *name, const char *value,
-		   struct model_error *err)
+int model_set_text(struct model *m, uint32_t id, const char *group, const char *name,
+	const char *value, struct model_error *err)
 {
 	struct item *it;
 	int rc = open_item(m, id, &it, err);
@@ -325,7 +328,8 @@ int model_set_text(struct model *m, uint32_t id, const char *group, const char *
 	return set_text(m, it, f, value ? value : "", err);
 }
 
-int model_set_int(struct model *m, uint32_t id, const char *name, uint32_t value, struct model_error *err)
+int model_set_int(
+	struct model *m, uint32_t id, const char *name, uint32_t value, struct model_error *err)
 {
 	char text[16];
 

@@ -32,11 +32,12 @@ struct model;
 
 struct object {
 	uint32_t id;
-	uint32_t owner;	     /* pool of a member, VLAN of an interface; else ID_NONE */
-	uint64_t generation; /* of this object: 1 when created, +1 with each commit that changes it */
-	uint8_t kind;	     /* enum model_kind */
-	bool builtin;	     /* came with Weir: cannot be deleted, not written unless changed */
-	uint32_t users;	     /* references to it */
+	uint32_t owner; /* pool of a member, VLAN of an interface; else ID_NONE */
+	uint64_t
+		generation; /* of this object: 1 when created, +1 with each commit that changes it */
+	uint8_t kind;	    /* enum model_kind */
+	bool builtin;	    /* came with Weir: cannot be deleted, not written unless changed */
+	uint32_t users;	    /* references to it */
 	const char *path;
 	const void *data; /* struct of its kind: model_pool(o) etc. of model_kinds.h */
 };
@@ -57,9 +58,10 @@ struct model_error {
 	int code;
 	int line;
 	char file[MODEL_NAME_MAX];
-	char kind[64];		     /* LTM's words: "ltm pool" */
-	char object[MODEL_NAME_MAX]; /* path; a member's with its pool: "/Common/web /Common/10.0.0.1:80" */
-	char field[64];		     /* LTM's word, or empty */
+	char kind[64]; /* LTM's words: "ltm pool" */
+	char object
+		[MODEL_NAME_MAX]; /* path; a member's with its pool: "/Common/web /Common/10.0.0.1:80" */
+	char field[64];		  /* LTM's word, or empty */
 	char reason[MODEL_REASON_MAX];
 };
 
@@ -80,25 +82,25 @@ enum field_effect {
 /* Who may change it; each role includes those before it. */
 enum model_role {
 	ROLE_GUEST,
-	ROLE_OPERATOR, /* enable and disable servers */
-	ROLE_MANAGER,  /* objects of the traffic: nodes, pools, virtual servers */
+	ROLE_OPERATOR,	     /* enable and disable servers */
+	ROLE_MANAGER,	     /* objects of the traffic: nodes, pools, virtual servers */
 	ROLE_RESOURCE_ADMIN, /* also the network */
 	ROLE_ADMIN,
 };
 
 enum field_type {
-	TYPE_INT,	/* uint8_t, uint16_t or uint32_t by size; words name special values ("indefinite") */
-	TYPE_ENUM,	/* uint8_t, index into words */
-	TYPE_FLAG,	/* uint8_t 0 or 1: the bare word, or its opposite ("enabled", "disabled") */
-	TYPE_STRING,	/* uint32_t, model_string() */
-	TYPE_IP,	/* struct ip_addr; "any6" and "any" as LTM */
-	TYPE_PREFIX,	/* struct model_prefix: "10.0.0.0/8", "default", "default-inet6" */
-	TYPE_MASK,	/* uint8_t prefix length, MODEL_MASK_HOST = as long as the address */
-	TYPE_REF,	/* uint32_t id, ID_NONE = none */
-	TYPE_REFS,	/* struct model_list of ids */
-	TYPE_SERVICES,	/* struct model_list of model_service() words, with "all", "none" and "default" */
-	TYPE_ENDPOINT,	/* struct model_endpoint: address:port, IPv6 address.port */
-	TYPE_HOLDS,	/* struct holds */
+	TYPE_INT, /* uint8_t, uint16_t or uint32_t by size; words name special values ("indefinite") */
+	TYPE_ENUM,   /* uint8_t, index into words */
+	TYPE_FLAG,   /* uint8_t 0 or 1: the bare word, or its opposite ("enabled", "disabled") */
+	TYPE_STRING, /* uint32_t, model_string() */
+	TYPE_IP,     /* struct ip_addr; "any6" and "any" as LTM */
+	TYPE_PREFIX, /* struct model_prefix: "10.0.0.0/8", "default", "default-inet6" */
+	TYPE_MASK,   /* uint8_t prefix length, MODEL_MASK_HOST = as long as the address */
+	TYPE_REF,    /* uint32_t id, ID_NONE = none */
+	TYPE_REFS,   /* struct model_list of ids */
+	TYPE_SERVICES, /* struct model_list of model_service() words, with "all", "none" and "default" */
+	TYPE_ENDPOINT, /* struct model_endpoint: address:port, IPv6 address.port */
+	TYPE_HOLDS,    /* struct holds */
 };
 
 struct field_word {
@@ -108,12 +110,12 @@ struct field_word {
 };
 
 struct field {
-	const char *name;      /* LTM's word: "load-balancing-mode" */
-	const char *opposite;  /* of a flag, or NULL */
-	const char *group;     /* block it stands in ("source-address-translation"), or NULL */
-	const char *rest;      /* iControl REST: "loadBalancingMode" */
+	const char *name;     /* LTM's word: "load-balancing-mode" */
+	const char *opposite; /* of a flag, or NULL */
+	const char *group;    /* block it stands in ("source-address-translation"), or NULL */
+	const char *rest;     /* iControl REST: "loadBalancingMode" */
 	const char *rest_opposite, *rest_group;
-	const char *unit;      /* "s", "bytes", ... or NULL */
+	const char *unit; /* "s", "bytes", ... or NULL */
 	const char *sentence;
 	const char *default_text;
 	enum field_type type;
@@ -122,18 +124,19 @@ struct field {
 	enum model_role who;
 	uint16_t offset, size; /* within the kind's struct */
 	uint32_t min, max;     /* TYPE_INT; TYPE_STRING: max = bytes; lists: max = entries */
-	const struct field_word *words; /* TYPE_ENUM, and special values of TYPE_INT; ends with text NULL */
-	uint32_t refs;	       /* bit (1u << kind) for each kind it may name */
-	uint8_t hold;	       /* HOLD_SESSION, HOLD_STATE: the enum is read from and written to the holds */
+	const struct field_word
+		*words; /* TYPE_ENUM, and special values of TYPE_INT; ends with text NULL */
+	uint32_t refs;	/* bit (1u << kind) for each kind it may name */
+	uint8_t hold; /* HOLD_SESSION, HOLD_STATE: the enum is read from and written to the holds */
 	bool required;
-	bool rest_string;      /* a number that REST gives as text */
-	bool default_only;     /* other values than the default are "not supported yet" */
-	bool create_only;      /* cannot change later */
-	bool derived;	       /* follows from the object's name or other fields */
-	bool hidden;	       /* not shown as a field: the name says it */
-	bool key;	       /* no two objects of the kind have the same */
-	bool host;	       /* a prefix that keeps its host part: the address of a self IP */
-	bool rest_reference;   /* REST adds "<rest>Reference": {"link"} */
+	bool rest_string;    /* a number that REST gives as text */
+	bool default_only;   /* other values than the default are "not supported yet" */
+	bool create_only;    /* cannot change later */
+	bool derived;	     /* follows from the object's name or other fields */
+	bool hidden;	     /* not shown as a field: the name says it */
+	bool key;	     /* no two objects of the kind have the same */
+	bool host;	     /* a prefix that keeps its host part: the address of a self IP */
+	bool rest_reference; /* REST adds "<rest>Reference": {"link"} */
 };
 
 enum name_form {
@@ -146,24 +149,25 @@ enum name_form {
 };
 
 struct kind {
-	const char *words;   /* "ltm pool", "ltm profile fastl4"; of a child kind the block: "members" */
-	const char *full;    /* the same, but "ltm pool members" */
-	const char *section; /* its name in the libconfuse grammar: "ltm-pool", "members" */
-	const char *title;   /* in messages: "Pool" */
-	const char *rest;    /* "ltm/pool"; of a child kind the last part: "members" */
+	const char
+		*words; /* "ltm pool", "ltm profile fastl4"; of a child kind the block: "members" */
+	const char *full;      /* the same, but "ltm pool members" */
+	const char *section;   /* its name in the libconfuse grammar: "ltm-pool", "members" */
+	const char *title;     /* in messages: "Pool" */
+	const char *rest;      /* "ltm/pool"; of a child kind the last part: "members" */
 	const char *rest_kind; /* "tm:ltm:pool:poolstate" */
 	const char *sentence;
 	const struct field *fields;
 	uint16_t field_count;
-	uint16_t size;	     /* of the struct */
+	uint16_t size; /* of the struct */
 	const void *defaults;
-	enum model_role who; /* may create and delete */
+	enum model_role who;  /* may create and delete */
 	int16_t owner, child; /* kinds, or -1 */
-	bool fixed;	     /* only the built-in objects: no create, no delete */
-	bool in_partition;   /* paths start with a partition */
-	uint8_t name_form;   /* enum name_form */
-	uint16_t holds;	     /* offset of the holds in the struct, or 0 */
-	uint16_t order;	     /* rank in weir.conf: what is named stands before what names it */
+	bool fixed;	      /* only the built-in objects: no create, no delete */
+	bool in_partition;    /* paths start with a partition */
+	uint8_t name_form;    /* enum name_form */
+	uint16_t holds;	      /* offset of the holds in the struct, or 0 */
+	uint16_t order;	      /* rank in weir.conf: what is named stands before what names it */
 };
 
 extern const struct kind model_kinds[MODEL_KINDS];
@@ -203,8 +207,8 @@ static inline struct model_service model_service(uint32_t entry)
 enum { MODEL_SERVICES_MAX = MODEL_LIST_MAX + 16 };
 
 /* What an allow-service list lets in, LTM's default set spelled out. Their number; *all: everything. */
-unsigned model_services(const struct model_list *list, struct model_service out[MODEL_SERVICES_MAX],
-			bool *all);
+unsigned model_services(
+	const struct model_list *list, struct model_service out[MODEL_SERVICES_MAX], bool *all);
 
 /* ---- objects ---- */
 
@@ -215,8 +219,8 @@ void model_free(struct model *m);
 const struct object *model_get(const struct model *m, uint32_t id);
 
 /* owner: ID_NONE, or the id of the pool or VLAN. Names without a partition mean /Common. */
-const struct object *model_find(const struct model *m, enum model_kind kind, uint32_t owner,
-				const char *name);
+const struct object *model_find(
+	const struct model *m, enum model_kind kind, uint32_t owner, const char *name);
 
 /*
  * In order of path: i-th object of a kind, or of an owner's children; NULL behind the last. Any change
@@ -224,7 +228,8 @@ const struct object *model_find(const struct model *m, enum model_kind kind, uin
  */
 const struct object *model_at(const struct model *m, enum model_kind kind, unsigned i);
 const struct object *model_child_at(const struct model *m, const struct object *owner, unsigned i);
-unsigned model_count(const struct model *m, enum model_kind kind); /* of child kinds: over all owners */
+unsigned model_count(
+	const struct model *m, enum model_kind kind); /* of child kinds: over all owners */
 unsigned model_child_count(const struct model *m, const struct object *owner);
 
 /* Text behind a handle of a TYPE_STRING field; "" for 0. */
@@ -238,14 +243,15 @@ uint32_t model_db_value(const struct model *m, const char *name);
 
 /* Generation of the configuration: +1 with every commit that changes a config field; starts with 1. */
 uint64_t model_generation(const struct model *m);
-void model_generation_set(struct model *m, uint64_t generation); /* as the store says, after loading it */
+void model_generation_set(
+	struct model *m, uint64_t generation); /* as the store says, after loading it */
 
 /* ---- transactions ---- */
 
 struct model_actor {
 	enum hold_class class; /* whose holds session and state set */
 	enum model_role role;
-	const char *reason;    /* of holds; may be NULL */
+	const char *reason; /* of holds; may be NULL */
 };
 
 int model_begin(struct model *m, const struct model_actor *actor);
@@ -256,10 +262,10 @@ struct model_change {
 	uint32_t id; /* of a deleted object: no longer found by model_get */
 	uint8_t what;
 	uint8_t kind;
-	uint8_t effect; /* EFFECT_* of all changed fields */
-	bool config;	/* a config field changed, or created or deleted */
+	uint8_t effect;	 /* EFFECT_* of all changed fields */
+	bool config;	 /* a config field changed, or created or deleted */
 	bool owner_gone; /* of a deleted child: its owner was deleted too */
-	char *path;	/* and owner's path, separated by a blank, for the journal */
+	char *path;	 /* and owner's path, separated by a blank, for the journal */
 };
 
 /*
@@ -287,15 +293,16 @@ void model_changes_fini(struct model_changes *changes);
  * Creates an object with its defaults. What LTM creates beside it (a member's node, a virtual server's
  * address, a SNAT pool's translations, the default profile) is created when validated.
  */
-int model_create(struct model *m, enum model_kind kind, uint32_t owner, const char *name, uint32_t *id,
-		 struct model_error *err);
+int model_create(struct model *m, enum model_kind kind, uint32_t owner, const char *name,
+	uint32_t *id, struct model_error *err);
 int model_delete(struct model *m, uint32_t id, struct model_error *err); /* children go too */
 
 /* Sets one field from LTM's text. name: a field, a flag ("disabled", value NULL or ""). */
-int model_set_text(struct model *m, uint32_t id, const char *group, const char *name, const char *value,
-		   struct model_error *err);
+int model_set_text(struct model *m, uint32_t id, const char *group, const char *name,
+	const char *value, struct model_error *err);
 /* One field, typed: integers, ids; for the paths that are hot (ratio pushes). */
-int model_set_int(struct model *m, uint32_t id, const char *name, uint32_t value, struct model_error *err);
+int model_set_int(
+	struct model *m, uint32_t id, const char *name, uint32_t value, struct model_error *err);
 int model_set_default(struct model *m, uint32_t id, struct model_error *err); /* all fields */
 
 /*
@@ -303,11 +310,11 @@ int model_set_default(struct model *m, uint32_t id, struct model_error *err); /*
  * "members" (an array of names or objects) replaces the children. replace: fields that are not given get
  * their default (PUT).
  */
-int model_set_json(struct model *m, uint32_t id, const json_t *body, bool replace,
-		   struct model_error *err);
+int model_set_json(
+	struct model *m, uint32_t id, const json_t *body, bool replace, struct model_error *err);
 /* Creates from a body with name (+partition, subPath) or a full path as name. */
 int model_create_json(struct model *m, enum model_kind kind, uint32_t owner, const json_t *body,
-		      uint32_t *id, struct model_error *err);
+	uint32_t *id, struct model_error *err);
 
 /*
  * tmsh: the words behind create, modify or delete, as one text: "ltm pool web members modify {
@@ -324,8 +331,8 @@ int model_edit(struct model *m, enum model_verb verb, const char *text, struct m
  * No bits as HOLD_OPERATOR clears every class; the note of the commit says which. So do, for their bit,
  * "session user-enabled" and "state user-up" of an operator.
  */
-int model_hold(struct model *m, uint32_t id, enum hold_class class, unsigned bits, const char *reason,
-	       struct model_error *err);
+int model_hold(struct model *m, uint32_t id, enum hold_class class, unsigned bits,
+	const char *reason, struct model_error *err);
 
 /* Bits of all classes together: LTM's session and state. */
 unsigned holds_bits(const struct holds *h);
@@ -347,7 +354,8 @@ void text_fini(struct text *t);
 
 enum load_flags {
 	LOAD_MERGE = 1, /* keep what the text does not name; else it is the whole configuration */
-	LOAD_STORE = 2, /* the text is our own running store: ids, generations, all holds, "delete" lines */
+	LOAD_STORE =
+		2, /* the text is our own running store: ids, generations, all holds, "delete" lines */
 };
 
 /*
@@ -356,10 +364,10 @@ enum load_flags {
  * then each of model_print_changes' with LOAD_STORE | LOAD_MERGE in a transaction of its own.
  */
 int model_load(struct model *m, const char *text, size_t len, const char *file, unsigned flags,
-	       struct model_error *err);
+	struct model_error *err);
 
 enum print_flags {
-	PRINT_ALL = 1,	/* also fields that have their default */
+	PRINT_ALL = 1,	 /* also fields that have their default */
 	PRINT_STORE = 2, /* as LOAD_STORE reads it */
 	PRINT_HOLDS = 4, /* holds one by one */
 };
@@ -367,9 +375,11 @@ enum print_flags {
 /* The whole configuration as weir.conf, in the order of references, then of paths. */
 void model_print(const struct model *m, unsigned flags, struct text *out);
 /* One object as "list" shows it: "ltm pool /Common/web { ... }". */
-void model_print_object(const struct model *m, const struct object *o, unsigned flags, struct text *out);
+void model_print_object(
+	const struct model *m, const struct object *o, unsigned flags, struct text *out);
 /* The changes of a commit in the store's form, to append to a journal: load with LOAD_STORE|LOAD_MERGE. */
-void model_print_changes(const struct model *m, const struct model_changes *changes, struct text *out);
+void model_print_changes(
+	const struct model *m, const struct model_changes *changes, struct text *out);
 
 /* iControl REST form. expand: children as "items" in their reference. NULL: no memory. */
 json_t *model_json(const struct model *m, const struct object *o, bool expand);
@@ -377,8 +387,8 @@ json_t *model_json(const struct model *m, const struct object *o, bool expand);
 /* Quotes a word for weir.conf if it needs quotes. */
 void text_add_word(struct text *t, const char *word);
 /* One field's value in LTM's text form ("3", "user-disabled", "/Common/web"). */
-void model_field_text(const struct model *m, const struct object *o, const struct field *f,
-		      struct text *out);
+void model_field_text(
+	const struct model *m, const struct object *o, const struct field *f, struct text *out);
 
 /*
  * For fuzzers: a text of weir.conf and of the store; a tmsh command or REST body on a sample configuration.

@@ -15,7 +15,8 @@ static const struct model_actor fixture_agent = {
 /* Text of the last error or, after a commit, its note. */
 static char fixture_said[2048];
 
-static inline int fixture_end(struct model *m, int rc, struct model_error *err, struct model_changes *out)
+static inline int fixture_end(
+	struct model *m, int rc, struct model_error *err, struct model_changes *out)
 {
 	struct model_changes changes = {0};
 
@@ -37,11 +38,13 @@ static inline int fixture_end(struct model *m, int rc, struct model_error *err, 
 
 /* One command in a transaction of its own: "create ltm pool web". */
 static inline int command_as(struct model *m, const struct model_actor *actor, const char *line,
-			     struct model_changes *out)
+	struct model_changes *out)
 {
 	struct model_error err = {0};
 	const char *rest = strchr(line, ' ') + 1;
-	enum model_verb verb = line[0] == 'c' ? VERB_CREATE : line[0] == 'm' ? VERB_MODIFY : VERB_DELETE;
+	enum model_verb verb = line[0] == 'c'	? VERB_CREATE
+			       : line[0] == 'm' ? VERB_MODIFY
+						: VERB_DELETE;
 
 	CHECK(model_begin(m, actor) == 0);
 	return fixture_end(m, model_edit(m, verb, rest, &err), &err, out);
@@ -79,10 +82,12 @@ static inline int load(struct model *m, const char *text, unsigned flags, struct
 	struct model_error err = {0};
 
 	CHECK(model_begin(m, &fixture_operator) == 0);
-	return fixture_end(m, model_load(m, text, strlen(text), "weir.conf", flags, &err), &err, out);
+	return fixture_end(
+		m, model_load(m, text, strlen(text), "weir.conf", flags, &err), &err, out);
 }
 
-static inline const struct object *object(const struct model *m, enum model_kind kind, const char *name)
+static inline const struct object *object(
+	const struct model *m, enum model_kind kind, const char *name)
 {
 	const struct object *o = model_find(m, kind, ID_NONE, name);
 

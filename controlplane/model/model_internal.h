@@ -50,7 +50,7 @@ struct order {
 struct item {
 	struct object o;
 	void *data;
-	uint64_t given; /* bit per field that was set, the others follow defaults-from */
+	uint64_t given;		 /* bit per field that was set, the others follow defaults-from */
 	struct item *next;	 /* of the same bucket of paths */
 	struct item *key_next;	 /* of the same bucket of keys */
 	uint64_t hash, key_hash; /* key_hash 0 = not in the table of keys */
@@ -68,8 +68,8 @@ struct touch {
 	void *before; /* its data, NULL if the transaction created it */
 	uint64_t given_before;
 	int line;
-	uint16_t pending; /* references not yet found */
-	bool lost_user;	  /* the last reference to it went away */
+	uint16_t pending;    /* references not yet found */
+	bool lost_user;	     /* the last reference to it went away */
 	uint64_t generation; /* the store's, or 0 = one more */
 };
 
@@ -128,15 +128,17 @@ static inline const void *field_in(const struct field *f, const void *data)
 /* Item of an id, also of one deleted in this transaction. NULL: none. */
 struct item *item_of(const struct model *m, uint32_t id);
 /* Also finds what was deleted in this transaction. */
-struct item *item_any(const struct model *m, enum model_kind kind, uint32_t owner, const char *path);
-struct item *item_find(const struct model *m, enum model_kind kind, uint32_t owner, const char *path);
+struct item *item_any(
+	const struct model *m, enum model_kind kind, uint32_t owner, const char *path);
+struct item *item_find(
+	const struct model *m, enum model_kind kind, uint32_t owner, const char *path);
 
 /* Makes the item and puts it in all tables but that of keys. id ID_NONE: a new one. NULL: no memory. */
-struct item *item_new(struct model *m, enum model_kind kind, struct item *owner, const char *path,
-		      uint32_t id);
+struct item *item_new(
+	struct model *m, enum model_kind kind, struct item *owner, const char *path, uint32_t id);
 int slots_begin_at(struct model *m, uint32_t slot); /* new ids are behind */
-void item_free(struct model *m, struct item *it); /* out of all tables */
-void item_hide(struct model *m, struct item *it); /* deleted, until item_show or item_free */
+void item_free(struct model *m, struct item *it);   /* out of all tables */
+void item_hide(struct model *m, struct item *it);   /* deleted, until item_show or item_free */
 void item_show(struct model *m, struct item *it);
 
 void item_users(struct model *m, uint32_t id, int by);
@@ -169,19 +171,20 @@ static inline struct touch *touch_of(const struct model *m, const struct item *i
 
 /* Create and delete without questions of role or of fixed kinds. *it may be NULL. */
 int change_create(struct model *m, enum model_kind kind, struct item *owner, const char *path,
-		  uint32_t id, struct item **it, struct model_error *err);
+	uint32_t id, struct item **it, struct model_error *err);
 int change_delete(struct model *m, struct item *it, struct model_error *err);
 int change_pending(struct model *m, struct item *it, const struct field *f, const char *name);
 /* Forgets them; f NULL: of all fields. */
 void change_drop_pending(struct model *m, const struct item *it, const struct field *f);
-void change_defaults(struct model *m, struct item *it); /* of a new item: references that have one */
+void change_defaults(
+	struct model *m, struct item *it); /* of a new item: references that have one */
 /* Gives one field its default; the item is touched. */
 void change_default(struct model *m, struct item *it, const struct field *f);
 int change_check_role(const struct model *m, enum model_role who, const struct item *it,
-		      const char *field, struct model_error *err);
+	const char *field, struct model_error *err);
 /* Hold bits of one class become bits (reason NULL = the actor's); bits in clear go from all classes. */
 int change_hold(struct model *m, struct item *it, enum hold_class class, unsigned bits,
-		const char *reason, unsigned clear, struct model_error *err);
+	const char *reason, unsigned clear, struct model_error *err);
 
 /* Creates what stands beside objects, then checks all touched ones. */
 int rules_validate(struct model *m, struct model_error *err);
@@ -189,7 +192,7 @@ int rules_validate(struct model *m, struct model_error *err);
 int beside_complete(struct model *m, struct item *it, struct model_error *err);
 /* The object a pending reference may be given: IP addresses and interfaces come into being when named. */
 int beside_create(struct model *m, const struct field *f, const char *path, struct item *user,
-		  struct item **out, struct model_error *err);
+	struct item **out, struct model_error *err);
 /* Profiles take what they do not set themselves from defaults-from. */
 int beside_inherit(struct model *m, enum model_kind kind, struct model_error *err);
 const struct field *kind_parent_field(enum model_kind kind); /* defaults-from, or NULL */
@@ -232,8 +235,8 @@ void value_text(const struct model *m, const struct field *f, const void *data, 
 uint32_t value_number_get(const struct field *f, const void *data); /* TYPE_INT, _ENUM, _FLAG */
 void value_number_put(const struct field *f, void *data, uint32_t value);
 /* One entry of a list. */
-int list_parse(struct model *m, const struct field *f, const char *text, uint32_t *entry,
-	       struct value *v);
+int list_parse(
+	struct model *m, const struct field *f, const char *text, uint32_t *entry, struct value *v);
 void list_text(const struct model *m, const struct field *f, uint32_t entry, struct text *out);
 int service_parse(const char *text, uint32_t *entry, char *reason, size_t size);
 void service_text(uint32_t entry, struct text *out);
@@ -243,15 +246,16 @@ bool value_is_default(const struct model *m, const struct item *it, const struct
 /* ---- setting fields (sets.c) ---- */
 
 int set_text(struct model *m, struct item *it, const struct field *f, const char *text,
-	     struct model_error *err);
-int set_flag(struct model *m, struct item *it, const struct field *f, bool on, struct model_error *err);
+	struct model_error *err);
+int set_flag(
+	struct model *m, struct item *it, const struct field *f, bool on, struct model_error *err);
 
 /* All fields that may be set again get their default; a built-in object's what it came with. */
 int set_defaults(struct model *m, struct item *it, struct model_error *err);
 
 enum list_verb { LIST_REPLACE, LIST_ADD, LIST_DELETE };
 int set_list(struct model *m, struct item *it, const struct field *f, const char *const *text,
-	     unsigned count, enum list_verb verb, struct model_error *err);
+	unsigned count, enum list_verb verb, struct model_error *err);
 /* Index of a field within its kind. */
 static inline unsigned field_index(const struct item *it, const struct field *f)
 {
@@ -266,9 +270,9 @@ enum token_type { TOKEN_END, TOKEN_WORD, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_BAD };
 struct lexer {
 	const char *text, *end;
 	int line;
-	struct text word; /* of the token just read */
-	bool quoted;	  /* a part of it was between quotes: never a keyword */
-	int word_line;	  /* where it began */
+	struct text word;   /* of the token just read */
+	bool quoted;	    /* a part of it was between quotes: never a keyword */
+	int word_line;	    /* where it began */
 	const char *reason; /* of TOKEN_BAD */
 };
 
@@ -284,18 +288,19 @@ enum conf_use { CONF_LOAD, CONF_CREATE, CONF_MODIFY, CONF_DELETE };
  * groups and children; verbs as options. Each token stands on the line it had. One block or all of them.
  */
 int conf_translate(struct model *m, struct lexer *lex, enum conf_use use, unsigned load_flags,
-		   struct text *out, struct model_error *err);
+	struct text *out, struct model_error *err);
 /* Reads back what conf_translate quoted; in place. */
 void conf_unquote(char *value);
 /* Runs libconfuse over translated text; its callbacks change the model. */
-int conf_apply(struct model *m, const struct text *text, unsigned load_flags, struct model_error *err);
+int conf_apply(
+	struct model *m, const struct text *text, unsigned load_flags, struct model_error *err);
 
 /* ---- errors ---- */
 
-int fail(struct model *m, struct model_error *err, int code, const struct item *it, const char *field,
-	 const char *format, ...) __attribute__((format(printf, 6, 7)));
+int fail(struct model *m, struct model_error *err, int code, const struct item *it,
+	const char *field, const char *format, ...) __attribute__((format(printf, 6, 7)));
 int fail_named(struct model *m, struct model_error *err, int code, enum model_kind kind,
-	       const char *name, const char *field, const char *format, ...)
+	const char *name, const char *field, const char *format, ...)
 	__attribute__((format(printf, 7, 8)));
 /* "/Common/web", a child's with its owner's path before it. */
 void item_name(const struct model *m, const struct item *it, char *buf, size_t size);

@@ -109,13 +109,14 @@ static bool json_leaves_out(const struct item *it, const struct field *f, const 
 	}
 }
 
-static void put_references(json_t *out, const struct model *m, const struct item *it,
-			   const struct field *f)
+static void put_references(
+	json_t *out, const struct model *m, const struct item *it, const struct field *f)
 {
 	const struct model_list *list = field_in(f, it->data);
 	char name[80];
 	json_t *links;
-	struct item *to = f->type == TYPE_REF ? item_of(m, *(const uint32_t *)field_in(f, it->data)) : NULL;
+	struct item *to =
+		f->type == TYPE_REF ? item_of(m, *(const uint32_t *)field_in(f, it->data)) : NULL;
 
 	snprintf(name, sizeof(name), "%sReference", f->rest);
 	if (to)
@@ -129,7 +130,8 @@ static void put_references(json_t *out, const struct model *m, const struct item
 	json_object_set_new(out, name, links);
 }
 
-static void put_field(json_t *out, const struct model *m, const struct item *it, const struct field *f)
+static void put_field(
+	json_t *out, const struct model *m, const struct item *it, const struct field *f)
 {
 	struct text t = {0};
 	json_t *group = out;

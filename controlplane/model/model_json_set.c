@@ -9,8 +9,8 @@
 /* What a body repeats of the object's identity; not fields. */
 static bool is_identity(const char *key)
 {
-	static const char *const names[] = {"kind", "name", "partition", "subPath", "fullPath", "generation",
-					    "selfLink", "nameReference"};
+	static const char *const names[] = {"kind", "name", "partition", "subPath", "fullPath",
+		"generation", "selfLink", "nameReference"};
 	size_t len = strlen(key);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -36,8 +36,8 @@ static char *scalar_text(const struct field *f, const json_t *value)
 		return text;
 	}
 	/* A boolean for one of two words: no, yes; disabled, enabled. */
-	if (json_is_boolean(value) && f->type == TYPE_ENUM && f->words[0].text && f->words[1].text &&
-	    !f->words[2].text)
+	if (json_is_boolean(value) && f->type == TYPE_ENUM && f->words[0].text &&
+		f->words[1].text && !f->words[2].text)
 		return strdup(f->words[json_is_true(value)].text);
 	return ipc_text_get(value, NULL);
 }
@@ -57,13 +57,14 @@ static char *entry_name(const json_t *entry)
 		return full || name ? strdup(name ? name : full) : NULL;
 	if (!partition)
 		return strdup(name);
-	if (asprintf(&path, "/%s%s%s/%s", partition, sub && *sub ? "/" : "", sub ? sub : "", name) < 0)
+	if (asprintf(&path, "/%s%s%s/%s", partition, sub && *sub ? "/" : "", sub ? sub : "", name) <
+		0)
 		return NULL;
 	return path;
 }
 
 static int set_array(struct model *m, struct item *it, const struct field *f, const json_t *value,
-		     struct model_error *err)
+	struct model_error *err)
 {
 	const char *text[MODEL_LIST_MAX + 2];
 	char *copy[MODEL_LIST_MAX + 2];
@@ -72,10 +73,12 @@ static int set_array(struct model *m, struct item *it, const struct field *f, co
 	json_t *entry;
 	int rc = 0;
 
-	json_array_foreach(value, i, entry) {
+	json_array_foreach(value, i, entry)
+	{
 		copy[count] = count <= MODEL_LIST_MAX ? entry_name(entry) : NULL;
 		if (!copy[count]) {
-			rc = fail(m, err, -EINVAL, it, f->name, "is no list of at most %u names", f->max);
+			rc = fail(m, err, -EINVAL, it, f->name, "is no list of at most %u names",
+				f->max);
 			break;
 		}
 		text[count] = copy[count];
@@ -89,7 +92,7 @@ static int set_array(struct model *m, struct item *it, const struct field *f, co
 }
 
 static int set_field(struct model *m, struct item *it, const struct field *f, const char *key,
-		     const json_t *value, struct model_error *err)
+	const json_t *value, struct model_error *err)
 {
 	bool opposite = f->rest_opposite && !strcmp(key, f->rest_opposite);
 	char *text;
@@ -119,7 +122,7 @@ static int set_field(struct model *m, struct item *it, const struct field *f, co
 static int set_body(struct model *m, struct item *it, const json_t *body, struct model_error *err);
 
 static int set_child(struct model *m, struct item *owner, enum model_kind kind, const json_t *entry,
-		     struct model_error *err)
+	struct model_error *err)
 {
 	char path[MODEL_PATH_MAX + 1], why[MODEL_REASON_MAX];
 	char *name = entry_name(entry);
@@ -128,7 +131,8 @@ static int set_child(struct model *m, struct item *owner, enum model_kind kind, 
 	int rc;
 
 	if (!name)
-		return fail(m, err, -EINVAL, owner, model_kinds[kind].words, "has an entry without a name");
+		return fail(m, err, -EINVAL, owner, model_kinds[kind].words,
+			"has an entry without a name");
 	rc = name_path(kind, name, path, why, sizeof(why));
 	if (rc) {
 		rc = fail_named(m, err, rc, kind, name, NULL, "%s", why);
@@ -148,8 +152,8 @@ static int set_child(struct model *m, struct item *owner, enum model_kind kind, 
 }
 
 /* The array is all there is: children that it does not name go away. */
-static int set_children(struct model *m, struct item *owner, enum model_kind kind, const json_t *value,
-			struct model_error *err)
+static int set_children(struct model *m, struct item *owner, enum model_kind kind,
+	const json_t *value, struct model_error *err)
 {
 	struct order *o = &owner->children;
 	json_t *entry;
@@ -160,7 +164,8 @@ static int set_children(struct model *m, struct item *owner, enum model_kind kin
 		return fail(m, err, -EINVAL, owner, model_kinds[kind].words, "is no list");
 	for (unsigned j = 0; j < o->count; j++)
 		o->v[j]->unseen = true;
-	json_array_foreach(value, i, entry) {
+	json_array_foreach(value, i, entry)
+	{
 		rc = set_child(m, owner, kind, entry, err);
 		if (rc)
 			break;
@@ -177,13 +182,14 @@ static int set_children(struct model *m, struct item *owner, enum model_kind kin
 /* ---- bodies ---- */
 
 static int set_group(struct model *m, struct item *it, const char *group, const json_t *body,
-		     struct model_error *err)
+	struct model_error *err)
 {
 	const char *key;
 	json_t *value;
 	int rc = 0;
 
-	json_object_foreach((json_t *)body, key, value) {
+	json_object_foreach((json_t *)body, key, value)
+	{
 		const struct field *f = model_field_rest(it->o.kind, group, key);
 		if (rc || is_nothing(value) || is_identity(key))
 			continue;
@@ -204,7 +210,7 @@ static bool is_group(enum model_kind kind, const char *key)
 }
 
 static int set_property(struct model *m, struct item *it, const char *key, const json_t *value,
-			struct model_error *err)
+	struct model_error *err)
 {
 	const struct kind *k = kind_of(it);
 	const struct field *f = model_field_rest(it->o.kind, NULL, key);
@@ -228,28 +234,30 @@ static int set_body(struct model *m, struct item *it, const json_t *body, struct
 	json_t *value;
 	int rc = 0;
 
-	json_object_foreach((json_t *)body, key, value) {
+	json_object_foreach((json_t *)body, key, value)
+	{
 		if (!rc && !is_identity(key))
 			rc = set_property(m, it, key, value, err);
 	}
 	return rc;
 }
 
-int model_set_json(struct model *m, uint32_t id, const json_t *body, bool replace,
-		   struct model_error *err)
+int model_set_json(
+	struct model *m, uint32_t id, const json_t *body, bool replace, struct model_error *err)
 {
 	struct item *it = item_of(m, id);
 	int rc = 0;
 
 	if (!m->open || m->failed || !it || it->deleted || !json_is_object(body))
-		return fail_named(m, err, -EINVAL, MODEL_KINDS, "", NULL, "no body, object or transaction");
+		return fail_named(
+			m, err, -EINVAL, MODEL_KINDS, "", NULL, "no body, object or transaction");
 	if (replace)
 		rc = set_defaults(m, it, err);
 	return rc ? rc : set_body(m, it, body, err);
 }
 
 int model_create_json(struct model *m, enum model_kind kind, uint32_t owner, const json_t *body,
-		      uint32_t *id, struct model_error *err)
+	uint32_t *id, struct model_error *err)
 {
 	char *name = json_is_object(body) ? entry_name(body) : NULL;
 	uint32_t made = ID_NONE;

@@ -60,7 +60,7 @@ static void test_read(void)
 	CHECK(json_is_true(json_object_get(o, "vlansDisabled")) && !json_object_get(o, "vlans"));
 	CHECK_STR(text_of(json_object_get(o, "sourceAddressTranslation"), "type"), "none");
 	CHECK_STR(text_of(json_object_get(o, "poolReference"), "link"),
-		  "https://localhost/mgmt/tm/ltm/pool/~Common~web");
+		"https://localhost/mgmt/tm/ltm/pool/~Common~web");
 	json_decref(o);
 	o = model_json(m, object(m, KIND_POOL, "web"), true);
 	items = json_object_get(json_object_get(o, "membersReference"), "items");
@@ -81,32 +81,42 @@ static void test_write(void)
 	const struct object *web;
 
 	CHECK_INT(create(m, KIND_POOL, ID_NONE,
-			 "{\"name\":\"web\",\"partition\":\"Common\",\"loadBalancingMode\":\"ratio-member\","
-			 "\"members\":[{\"name\":\"10.0.0.1:80\",\"ratio\":4},\"/Common/10.0.0.2:80\"],"
-			 "\"monitor\":null,\"metadata\":[]}"), 0);
+			  "{\"name\":\"web\",\"partition\":\"Common\",\"loadBalancingMode\":"
+			  "\"ratio-member\","
+			  "\"members\":[{\"name\":\"10.0.0.1:80\",\"ratio\":4},\"/Common/"
+			  "10.0.0.2:80\"],"
+			  "\"monitor\":null,\"metadata\":[]}"),
+		0);
 	web = object(m, KIND_POOL, "web");
 	CHECK_INT(model_child_count(m, web), 2);
 	CHECK_INT(create(m, KIND_POOL_MEMBER, web->id,
-			 "{\"name\":\"/Common/10.0.0.3:80\",\"address\":\"10.0.0.3\",\"ratio\":1,"
-			 "\"session\":\"user-disabled\",\"state\":\"user-down\"}"), 0);
+			  "{\"name\":\"/Common/10.0.0.3:80\",\"address\":\"10.0.0.3\",\"ratio\":1,"
+			  "\"session\":\"user-disabled\",\"state\":\"user-down\"}"),
+		0);
 	CHECK_INT(holds_bits(&model_pool_member(member(m, "web", "10.0.0.3:80"))->live.holds), 3);
 	CHECK_INT(create(m, KIND_POOL, ID_NONE, "{\"name\":\"web\"}"), -EEXIST);
-	CHECK_INT(create(m, KIND_POOL, ID_NONE, "{\"name\":\"x\",\"partition\":\"Other\"}"), -EOPNOTSUPP);
+	CHECK_INT(create(m, KIND_POOL, ID_NONE, "{\"name\":\"x\",\"partition\":\"Other\"}"),
+		-EOPNOTSUPP);
 	CHECK_INT(set(m, web->id, "{\"loadBalancingMode\":\"nonsense\"}", false), -EINVAL);
 	CHECK_INT(set(m, web->id, "{\"loadBalancingMode\":7}", false), -EINVAL);
 	CHECK_INT(set(m, web->id, "{\"colour\":\"red\"}", false), -EINVAL);
-	CHECK_STR(fixture_said, "ltm pool /Common/web: colour: is no property of ltm pool that is supported");
-	CHECK_INT(set(m, web->id, "{\"description\":\"a\",\"members\":[\"10.0.0.1:80\"]}", false), 0);
+	CHECK_STR(fixture_said,
+		"ltm pool /Common/web: colour: is no property of ltm pool that is supported");
+	CHECK_INT(
+		set(m, web->id, "{\"description\":\"a\",\"members\":[\"10.0.0.1:80\"]}", false), 0);
 	CHECK_INT(model_child_count(m, web), 1);
 	CHECK_INT(model_pool_member(member(m, "web", "10.0.0.1:80"))->live.ratio, 4);
 	CHECK_INT(set(m, web->id, "{\"slowRampTime\":0}", true), 0);
 	CHECK_INT(model_pool(web)->conf.load_balancing_mode, POOL_LOAD_BALANCING_MODE_ROUND_ROBIN);
 	CHECK_STR(model_string(m, model_pool(web)->conf.description), "");
-	CHECK_INT(create(m, KIND_VIRTUAL, ID_NONE,
-			 "{\"name\":\"/Common/v\",\"destination\":\"10.0.1.1:80\",\"ipProtocol\":6,"
-			 "\"mask\":\"255.255.255.255\",\"disabled\":true,\"pool\":\"/Common/web\","
-			 "\"profiles\":[{\"name\":\"fastL4\",\"partition\":\"Common\",\"context\":\"all\"}],"
-			 "\"sourceAddressTranslation\":{\"type\":\"automap\"}}"), 0);
+	CHECK_INT(
+		create(m, KIND_VIRTUAL, ID_NONE,
+			"{\"name\":\"/Common/v\",\"destination\":\"10.0.1.1:80\",\"ipProtocol\":6,"
+			"\"mask\":\"255.255.255.255\",\"disabled\":true,\"pool\":\"/Common/web\","
+			"\"profiles\":[{\"name\":\"fastL4\",\"partition\":\"Common\",\"context\":"
+			"\"all\"}],"
+			"\"sourceAddressTranslation\":{\"type\":\"automap\"}}"),
+		0);
 	CHECK_INT(model_virtual(object(m, KIND_VIRTUAL, "v"))->conf.ip_protocol, 6);
 	CHECK_INT(model_virtual(object(m, KIND_VIRTUAL, "v"))->conf.enabled, 0);
 	CHECK_INT(set(m, object(m, KIND_VIRTUAL, "v")->id, "{\"enabled\":true}", false), 0);
@@ -123,10 +133,12 @@ static void test_read_then_write(void)
 	must(m, "create net vlan a interfaces add { 1.1 { tagged } 1.2 { } }");
 	must(m, "create net self s address 10.0.0.1/24 vlan a allow-service { default tcp:99 }");
 	must(m, "create net route r network default-inet6 gw 2001:db8::1");
-	must(m, "create ltm pool web members add { 10.0.0.1:80 { ratio 3 session user-disabled } n:8 { address "
+	must(m, "create ltm pool web members add { 10.0.0.1:80 { ratio 3 session user-disabled } "
+		"n:8 { address "
 		"10.0.0.7 } }");
 	must(m, "create ltm snatpool s members { 10.0.0.30 10.0.0.31 }");
-	must(m, "create ltm virtual v destination 10.0.1.1:80 ip-protocol tcp pool web vlans { a } vlans-enabled "
+	must(m, "create ltm virtual v destination 10.0.1.1:80 ip-protocol tcp pool web vlans { a } "
+		"vlans-enabled "
 		"source-address-translation { type snat pool s }");
 	must(m, "create ltm profile udp u idle-timeout indefinite");
 	model_print(m, 0, &before);
@@ -136,7 +148,8 @@ static void test_read_then_write(void)
 			json_t *json = model_json(m, o, true);
 			struct model_error err = {0};
 			CHECK(model_begin(m, &fixture_operator) == 0);
-			if (fixture_end(m, model_set_json(m, o->id, json, true, &err), &err, NULL)) {
+			if (fixture_end(
+				    m, model_set_json(m, o->id, json, true, &err), &err, NULL)) {
 				fprintf(stderr, "%s\n", fixture_said);
 				abort();
 			}

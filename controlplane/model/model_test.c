@@ -42,15 +42,17 @@ static void test_references(void)
 	pool_of_two(m);
 	must(m, "modify ltm pool web members add { 10.0.0.1:8080 { } }");
 	must_fail(m, "delete ltm node 10.0.0.1",
-		  "ltm node /Common/10.0.0.1: is still used by ltm pool members /Common/web /Common/10.0.0.1:80");
+		"ltm node /Common/10.0.0.1: is still used by ltm pool members /Common/web "
+		"/Common/10.0.0.1:80");
 	must(m, "modify ltm pool web members delete { 10.0.0.1:80 }");
 	CHECK(!member(m, "web", "10.0.0.1:80") && member(m, "web", "10.0.0.1:8080"));
 	must(m, "create ltm virtual v destination 10.0.1.1:80 ip-protocol tcp pool web");
-	must_fail(m, "delete ltm pool web", "ltm pool /Common/web: is still used by ltm virtual /Common/v");
+	must_fail(m, "delete ltm pool web",
+		"ltm pool /Common/web: is still used by ltm virtual /Common/v");
 	must_fail(m, "modify ltm virtual v pool nosuch",
-		  "ltm virtual /Common/v: pool: ltm pool /Common/nosuch does not exist");
+		"ltm virtual /Common/v: pool: ltm pool /Common/nosuch does not exist");
 	must_fail(m, "modify ltm pool web members delete { 10.9.9.9:80 }",
-		  "ltm pool members /Common/10.9.9.9:80: was not found");
+		"ltm pool members /Common/10.9.9.9:80: was not found");
 	must(m, "delete ltm virtual v");
 	must(m, "delete ltm pool web");
 	CHECK(model_find(m, KIND_NODE, ID_NONE, "10.0.0.1"));
@@ -105,8 +107,8 @@ static void test_changes(void)
 
 	pool_of_two(m);
 	generation = model_generation(m);
-	CHECK(command_as(m, &fixture_operator, "modify ltm pool web members modify { 10.0.0.1:80 { ratio 5 } }",
-			 &c) == 0);
+	CHECK(command_as(m, &fixture_operator,
+		      "modify ltm pool web members modify { 10.0.0.1:80 { ratio 5 } }", &c) == 0);
 	CHECK_INT(c.count, 1);
 	CHECK_INT(c.row[0].id, member(m, "web", "10.0.0.1:80")->id);
 	CHECK_INT(c.row[0].effect, EFFECT_LIVE);
@@ -137,26 +139,34 @@ static void test_holds(void)
 	pool_of_two(m);
 	h = &model_pool_member(member(m, "web", "10.0.0.1:80"))->live.holds;
 	CHECK(command_as(m, &fixture_agent,
-			 "modify ltm pool web members modify { 10.0.0.1:80 { session user-disabled } }", NULL) == 0);
+		      "modify ltm pool web members modify { 10.0.0.1:80 { session user-disabled } "
+		      "}",
+		      NULL) == 0);
 	CHECK_INT(h->by[HOLD_AGENT].bits, HOLD_SESSION);
 	CHECK_STR(model_string(m, h->by[HOLD_AGENT].reason), "heap is full");
-	must(m, "modify ltm pool web members modify { 10.0.0.1:80 { session user-disabled state user-down } }");
+	must(m, "modify ltm pool web members modify { 10.0.0.1:80 { session user-disabled state "
+		"user-down } }");
 	CHECK_INT(holds_bits(h), HOLD_SESSION | HOLD_STATE);
 	CHECK(command_as(m, &fixture_agent,
-			 "modify ltm pool web members modify { 10.0.0.1:80 { session user-enabled } }", NULL) == 0);
+		      "modify ltm pool web members modify { 10.0.0.1:80 { session user-enabled } }",
+		      NULL) == 0);
 	CHECK_INT(h->by[HOLD_AGENT].bits, 0);
 	CHECK_INT(holds_bits(h), HOLD_SESSION | HOLD_STATE);
 	CHECK(command_as(m, &fixture_agent,
-			 "modify ltm pool web members modify { 10.0.0.1:80 { session user-disabled } }", NULL) == 0);
+		      "modify ltm pool web members modify { 10.0.0.1:80 { session user-disabled } "
+		      "}",
+		      NULL) == 0);
 	must(m, "modify ltm pool web members modify { 10.0.0.1:80 { state user-up } }");
 	CHECK_INT(h->by[HOLD_AGENT].bits, HOLD_SESSION);
 	must(m, "modify ltm pool web members modify { all { session user-enabled } }");
 	CHECK_INT(holds_bits(h), 0);
 	CHECK_STR(fixture_said, "/Common/10.0.0.1:80: the hold of an agent was cleared");
 	CHECK(model_begin(m, &fixture_operator) == 0);
-	CHECK(model_hold(m, object(m, KIND_NODE, "10.0.0.1")->id, HOLD_MONITOR, HOLD_STATE, "no answer", &err) == 0);
+	CHECK(model_hold(m, object(m, KIND_NODE, "10.0.0.1")->id, HOLD_MONITOR, HOLD_STATE,
+		      "no answer", &err) == 0);
 	CHECK(model_commit(m, NULL, &err) == 0);
-	CHECK_INT(holds_bits(&model_node(object(m, KIND_NODE, "10.0.0.1"))->live.holds), HOLD_STATE);
+	CHECK_INT(
+		holds_bits(&model_node(object(m, KIND_NODE, "10.0.0.1"))->live.holds), HOLD_STATE);
 	model_free(m);
 }
 
@@ -172,7 +182,8 @@ static void test_roles(void)
 	CHECK_INT(command_as(m, &fixture_agent, "create ltm pool x", NULL), -EPERM);
 	CHECK_INT(command_as(m, &fixture_agent, "modify ltm node 10.0.0.1 ratio 9", NULL), 0);
 	CHECK_INT(command_as(m, &manager, "create net vlan x", NULL), -EPERM);
-	CHECK_INT(command_as(m, &manager, "create ltm pool x members add { 10.0.0.3:80 }", NULL), 0);
+	CHECK_INT(
+		command_as(m, &manager, "create ltm pool x members add { 10.0.0.3:80 }", NULL), 0);
 	model_free(m);
 }
 
@@ -230,9 +241,10 @@ static void test_inheritance(void)
 	CHECK_INT(child->idle_timeout, UINT32_MAX);
 	CHECK_INT(child->tcp_close_timeout, 60);
 	must_fail(m, "modify ltm profile fastl4 long defaults-from longer",
-		  "ltm profile fastl4 /Common/longer: defaults-from: too many profiles, or a circle of them");
+		"ltm profile fastl4 /Common/longer: defaults-from: too many profiles, or a circle "
+		"of them");
 	must_fail(m, "delete ltm profile fastl4 fastL4",
-		  "ltm profile fastl4 /Common/fastL4: is built in and cannot be deleted");
+		"ltm profile fastl4 /Common/fastL4: is built in and cannot be deleted");
 	model_free(m);
 }
 

@@ -8,9 +8,24 @@ static const struct {
 	const char *name;
 	uint16_t port;
 } ports[] = {
-	{"any", 0},	 {"*", 0},	 {"ftp", 21},	{"ssh", 22},	{"telnet", 23}, {"smtp", 25},
-	{"domain", 53},	 {"http", 80},	 {"pop3", 110}, {"ntp", 123},	{"imap", 143},	{"snmp", 161},
-	{"ldap", 389},	 {"https", 443}, {"syslog", 514}, {"ldaps", 636}, {"imaps", 993}, {"pop3s", 995},
+	{"any", 0},
+	{"*", 0},
+	{"ftp", 21},
+	{"ssh", 22},
+	{"telnet", 23},
+	{"smtp", 25},
+	{"domain", 53},
+	{"http", 80},
+	{"pop3", 110},
+	{"ntp", 123},
+	{"imap", 143},
+	{"snmp", 161},
+	{"ldap", 389},
+	{"https", 443},
+	{"syslog", 514},
+	{"ldaps", 636},
+	{"imaps", 993},
+	{"pop3s", 995},
 };
 
 const char *path_name(const char *path)
@@ -35,7 +50,8 @@ int name_address(const char *text, struct ip_addr *addr, char *reason, size_t si
 	if (domain && strcmp(domain, "%0")) {
 		if (!domain[1] || strspn(domain + 1, "0123456789") != strlen(domain + 1))
 			return refuse(reason, size, -EINVAL, "\"%s\" is not an address", text);
-		return refuse(reason, size, -EOPNOTSUPP, "route domain %s does not exist", domain + 1);
+		return refuse(
+			reason, size, -EOPNOTSUPP, "route domain %s does not exist", domain + 1);
 	}
 	if (!strcmp(text, "any") || !strcmp(text, "any6"))
 		return ip_parse(text[3] ? "::" : "0.0.0.0", addr);
@@ -54,7 +70,8 @@ static bool name_ok(const char *name)
 	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
 		return false;
 	for (const char *p = name; *p; p++)
-		if ((unsigned char)*p <= ' ' || (unsigned char)*p == 0x7f || strchr("{}\"'\\#~/,;|", *p))
+		if ((unsigned char)*p <= ' ' || (unsigned char)*p == 0x7f ||
+			strchr("{}\"'\\#~/,;|", *p))
 			return false;
 	return true;
 }
@@ -64,8 +81,9 @@ static int leaf_canonical(const char *leaf, char *out, char *reason, size_t size
 {
 	struct ip_addr addr;
 	char text[IP_ADDR_TEXT], why[128];
-	bool looks = strchr(leaf, '%') || (strchr(leaf, ':') && strspn(leaf, "0123456789abcdefABCDEF:.%") ==
-								      strlen(leaf));
+	bool looks =
+		strchr(leaf, '%') ||
+		(strchr(leaf, ':') && strspn(leaf, "0123456789abcdefABCDEF:.%") == strlen(leaf));
 	int rc;
 
 	rc = name_address(leaf, &addr, why, sizeof(why));
@@ -103,7 +121,8 @@ int name_path(enum model_kind kind, const char *name, char *path, char *reason, 
 		return member_path(name, path, reason, size);
 	if (k->name_form == NAME_FOLDER) {
 		if (*name != '/')
-			return refuse(reason, size, -EINVAL, "\"%s\" is not the path of a folder", name);
+			return refuse(
+				reason, size, -EINVAL, "\"%s\" is not the path of a folder", name);
 		strcpy(path, name);
 		return 0;
 	}
@@ -115,10 +134,12 @@ int name_path(enum model_kind kind, const char *name, char *path, char *reason, 
 	}
 	if (slash) {
 		leaf = slash + 1;
-		if (slash - name != sizeof(FOLDER_COMMON) - 1 || strncmp(name, FOLDER_COMMON, slash - name)) {
+		if (slash - name != sizeof(FOLDER_COMMON) - 1 ||
+			strncmp(name, FOLDER_COMMON, slash - name)) {
 			char folder[MODEL_PATH_MAX + 1];
 			snprintf(folder, sizeof(folder), "%.*s", (int)(slash - name), name);
-			return refuse(reason, size, -EOPNOTSUPP, "folder \"%s\" does not exist", folder);
+			return refuse(
+				reason, size, -EOPNOTSUPP, "folder \"%s\" does not exist", folder);
 		}
 	}
 	if (!name_ok(leaf))
@@ -167,7 +188,8 @@ int name_endpoint(const char *name, struct member_name *out, char *reason, size_
 	const char *leaf = path_name(name), *separator = port_separator(leaf);
 
 	if (!separator || strlen(name) > MODEL_PATH_MAX)
-		return refuse(reason, size, -EINVAL, "\"%s\" is not address:port (IPv6: address.port)", name);
+		return refuse(reason, size, -EINVAL,
+			"\"%s\" is not address:port (IPv6: address.port)", name);
 	if (port_parse(separator + 1, &out->port))
 		return refuse(reason, size, -EINVAL, "\"%s\" is not a port", separator + 1);
 	memcpy(host, name, separator - name);

@@ -7,9 +7,8 @@
 static struct item *pending_find(const struct model *m, const struct pending *p)
 {
 	for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
-		struct item *it = p->field->refs & (1u << kind)
-					  ? item_find(m, kind, ID_NONE, p->name)
-					  : NULL;
+		struct item *it =
+			p->field->refs & (1u << kind) ? item_find(m, kind, ID_NONE, p->name) : NULL;
 		if (it)
 			return it;
 	}
@@ -17,7 +16,7 @@ static struct item *pending_find(const struct model *m, const struct pending *p)
 }
 
 static int pending_put(struct model *m, struct item *it, const struct field *f, uint32_t id,
-		       struct model_error *err)
+	struct model_error *err)
 {
 	void *p = field_at(f, it->data);
 	struct model_list *list = p;
@@ -27,7 +26,8 @@ static int pending_put(struct model *m, struct item *it, const struct field *f, 
 			if (list->entry[i] == id)
 				return 0;
 		if (list->count >= f->max)
-			return fail(m, err, -E2BIG, it, f->name, "takes at most %u entries", f->max);
+			return fail(
+				m, err, -E2BIG, it, f->name, "takes at most %u entries", f->max);
 		list->entry[list->count++] = id;
 	} else if (f->type == TYPE_ENDPOINT) {
 		((struct model_endpoint *)p)->addr = id;
@@ -66,8 +66,8 @@ static int orphan_delete(struct model *m, struct item *it, struct model_error *e
 {
 	const struct virtual_address *v = it->data;
 
-	if (it->o.kind != KIND_VIRTUAL_ADDRESS || it->deleted || it->o.users || !v->conf.auto_delete ||
-	    !touch_of(m, it)->lost_user)
+	if (it->o.kind != KIND_VIRTUAL_ADDRESS || it->deleted || it->o.users ||
+		!v->conf.auto_delete || !touch_of(m, it)->lost_user)
 		return 0;
 	return change_delete(m, it, err);
 }
@@ -113,7 +113,8 @@ static int check_deleted(struct model *m, struct item *it, struct model_error *e
 	if (!user)
 		return 0;
 	item_name(m, (const struct item *)user, name, sizeof(name));
-	return fail(m, err, -EBUSY, it, NULL, "is still used by %s %s", model_kinds[user->kind].full, name);
+	return fail(m, err, -EBUSY, it, NULL, "is still used by %s %s",
+		model_kinds[user->kind].full, name);
 }
 
 static int check_touched(struct model *m, struct touch *t, struct model_error *err)

@@ -8,14 +8,34 @@ static const struct {
 	const char *name;
 	uint8_t number;
 } protocols[] = {
-	{"icmp", 1}, {"igmp", 2}, {"tcp", 6},	 {"egp", 8},  {"udp", 17},	  {"gre", 47}, {"esp", 50},
-	{"ah", 51},  {"ipv6-icmp", 58}, {"ospf", 89}, {"pim", 103}, {"vrrp", 112}, {"sctp", 132},
+	{"icmp", 1},
+	{"igmp", 2},
+	{"tcp", 6},
+	{"egp", 8},
+	{"udp", 17},
+	{"gre", 47},
+	{"esp", 50},
+	{"ah", 51},
+	{"ipv6-icmp", 58},
+	{"ospf", 89},
+	{"pim", 103},
+	{"vrrp", 112},
+	{"sctp", 132},
 };
 
 /* LTM's default set: ospf, ssh, snmp, https, domain, iquery (tcp, udp), rip, and network failover. */
 static const struct model_service default_services[] = {
-	{89, 0},  {6, 22},  {6, 53},   {6, 161},   {6, 443},
-	{6, 4353}, {17, 53}, {17, 161}, {17, 520}, {17, 1026}, {17, 4353},
+	{89, 0},
+	{6, 22},
+	{6, 53},
+	{6, 161},
+	{6, 443},
+	{6, 4353},
+	{17, 53},
+	{17, 161},
+	{17, 520},
+	{17, 1026},
+	{17, 4353},
 };
 
 int service_parse(const char *text, uint32_t *entry, char *reason, size_t size)
@@ -57,8 +77,8 @@ void service_text(uint32_t entry, struct text *out)
 	text_printf(out, "%u:%u", s.proto, s.port);
 }
 
-unsigned model_services(const struct model_list *list, struct model_service out[MODEL_SERVICES_MAX],
-			bool *all)
+unsigned model_services(
+	const struct model_list *list, struct model_service out[MODEL_SERVICES_MAX], bool *all)
 {
 	unsigned count = 0;
 

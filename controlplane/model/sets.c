@@ -39,7 +39,8 @@ void data_count_strings(struct model *m, enum model_kind kind, const void *data,
 
 	for (unsigned i = 0; i < k->field_count; i++)
 		if (k->fields[i].type == TYPE_STRING)
-			strings_count(&m->strings, *(const uint32_t *)field_in(&k->fields[i], data), by);
+			strings_count(
+				&m->strings, *(const uint32_t *)field_in(&k->fields[i], data), by);
 	if (!k->holds)
 		return;
 	const struct holds *h = (const struct holds *)((const char *)data + k->holds);
@@ -90,7 +91,8 @@ void change_defaults(struct model *m, struct item *it)
 }
 
 /* Whether the field may be set at all, now, by this actor; then the item is touched. */
-static int set_begin(struct model *m, struct item *it, const struct field *f, struct model_error *err)
+static int set_begin(
+	struct model *m, struct item *it, const struct field *f, struct model_error *err)
 {
 	int rc = change_check_role(m, f->who, it, f->name, err);
 
@@ -103,8 +105,8 @@ static int set_begin(struct model *m, struct item *it, const struct field *f, st
 	return 0;
 }
 
-static bool is_schema_default(const struct model *m, const struct item *it, const struct field *f,
-			      const void *value)
+static bool is_schema_default(
+	const struct model *m, const struct item *it, const struct field *f, const void *value)
 {
 	struct item *to = f->type == TYPE_REF ? item_of(m, *(const uint32_t *)value) : NULL;
 
@@ -117,17 +119,19 @@ static bool is_schema_default(const struct model *m, const struct item *it, cons
  * The parsed value of a touched item's field, if the rules of the schema allow it. adds: what is still to
  * be found for the field stays so.
  */
-static int set_take(struct model *m, struct item *it, const struct field *f, struct value *v, bool adds,
-		    struct model_error *err)
+static int set_take(struct model *m, struct item *it, const struct field *f, struct value *v,
+	bool adds, struct model_error *err)
 {
 	const struct touch *t = touch_of(m, it);
 	bool same = !memcmp(field_in(f, it->data), v->data, f->size) && !v->missing[0];
 
 	if (f->default_only && !is_schema_default(m, it, f, v->data) && !m->internal)
-		return fail(m, err, -EOPNOTSUPP, it, f->name, "other values than \"%s\" are not supported yet",
-			    f->default_text ? f->default_text : "none");
+		return fail(m, err, -EOPNOTSUPP, it, f->name,
+			"other values than \"%s\" are not supported yet",
+			f->default_text ? f->default_text : "none");
 	if (f->create_only && t->before && !same && !m->internal)
-		return fail(m, err, -EINVAL, it, f->name, "cannot be changed: delete and create the object");
+		return fail(m, err, -EINVAL, it, f->name,
+			"cannot be changed: delete and create the object");
 	if (!adds)
 		change_drop_pending(m, it, f);
 	field_put(m, it, f, v->data);
@@ -139,18 +143,18 @@ static int set_take(struct model *m, struct item *it, const struct field *f, str
 
 /* user-enabled and user-up take holds away, user-disabled and user-down set one. */
 static int set_hold(struct model *m, struct item *it, const struct field *f, const struct value *v,
-		    struct model_error *err)
+	struct model_error *err)
 {
 	const struct holds *h = (const struct holds *)((char *)it->data + kind_of(it)->holds);
 	unsigned bits = h->by[m->actor.class].bits;
 
 	bits = v->data[0] ? bits | f->hold : bits & ~(unsigned)f->hold;
 	return change_hold(m, it, m->actor.class, bits, NULL,
-			   !v->data[0] && m->actor.class == HOLD_OPERATOR ? f->hold : 0, err);
+		!v->data[0] && m->actor.class == HOLD_OPERATOR ? f->hold : 0, err);
 }
 
 int set_text(struct model *m, struct item *it, const struct field *f, const char *text,
-	     struct model_error *err)
+	struct model_error *err)
 {
 	struct value v;
 	int rc;
@@ -166,7 +170,8 @@ int set_text(struct model *m, struct item *it, const struct field *f, const char
 	return f->hold ? set_hold(m, it, f, &v, err) : set_take(m, it, f, &v, false, err);
 }
 
-int set_flag(struct model *m, struct item *it, const struct field *f, bool on, struct model_error *err)
+int set_flag(
+	struct model *m, struct item *it, const struct field *f, bool on, struct model_error *err)
 {
 	struct value v = {.data = {on}};
 	int rc = set_begin(m, it, f, err);
@@ -174,10 +179,11 @@ int set_flag(struct model *m, struct item *it, const struct field *f, bool on, s
 	return rc ? rc : set_take(m, it, f, &v, false, err);
 }
 
-static bool is_untouched_default(const struct model *m, const struct item *it, const struct field *f)
+static bool is_untouched_default(
+	const struct model *m, const struct item *it, const struct field *f)
 {
 	if (it->base || touch_of(m, it)->pending || it->given & 1ull << field_index(it, f) ||
-	    (f->type == TYPE_REF && f->default_text))
+		(f->type == TYPE_REF && f->default_text))
 		return false;
 	return !memcmp(field_in(f, it->data), field_in(f, kind_of(it)->defaults), f->size);
 }
@@ -210,8 +216,8 @@ int set_defaults(struct model *m, struct item *it, struct model_error *err)
 
 /* ---- lists ---- */
 
-static int list_change(struct model *m, struct item *it, const struct field *f, struct model_list *list,
-		       uint32_t entry, enum list_verb verb, struct model_error *err)
+static int list_change(struct model *m, struct item *it, const struct field *f,
+	struct model_list *list, uint32_t entry, enum list_verb verb, struct model_error *err)
 {
 	unsigned i = 0;
 
@@ -220,7 +226,8 @@ static int list_change(struct model *m, struct item *it, const struct field *f, 
 	if (verb == LIST_DELETE) {
 		if (i == list->count)
 			return fail(m, err, -ENOENT, it, f->name, "has no such entry to delete");
-		memmove(&list->entry[i], &list->entry[i + 1], (list->count - i - 1) * sizeof(list->entry[0]));
+		memmove(&list->entry[i], &list->entry[i + 1],
+			(list->count - i - 1) * sizeof(list->entry[0]));
 		list->entry[--list->count] = 0;
 		return 0;
 	}
@@ -233,8 +240,8 @@ static int list_change(struct model *m, struct item *it, const struct field *f, 
 }
 
 /* The words that stand for a whole list. */
-static bool list_word(const struct field *f, struct model_list *list, const char *text,
-		      enum list_verb verb)
+static bool list_word(
+	const struct field *f, struct model_list *list, const char *text, enum list_verb verb)
 {
 	if (!strcmp(text, "none") && verb == LIST_REPLACE)
 		memset(list, 0, sizeof(*list));
@@ -248,7 +255,7 @@ static bool list_word(const struct field *f, struct model_list *list, const char
 }
 
 int set_list(struct model *m, struct item *it, const struct field *f, const char *const *text,
-	     unsigned count, enum list_verb verb, struct model_error *err)
+	unsigned count, enum list_verb verb, struct model_error *err)
 {
 	struct value v;
 	struct model_list list = {0};
@@ -268,8 +275,8 @@ int set_list(struct model *m, struct item *it, const struct field *f, const char
 		if (rc)
 			return fail(m, err, rc, it, f->name, "%s", v.reason);
 		if (v.missing[0] && (verb == LIST_DELETE || missings + list.count >= f->max))
-			return fail(m, err, -ENOENT, it, f->name, "%s is not in the list, or one too many",
-				    v.missing);
+			return fail(m, err, -ENOENT, it, f->name,
+				"%s is not in the list, or one too many", v.missing);
 		if (v.missing[0])
 			strcpy(missing[missings++], v.missing);
 		else if ((rc = list_change(m, it, f, &list, entry, verb, err)))

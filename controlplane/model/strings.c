@@ -90,8 +90,8 @@ uint32_t strings_get(struct strings *s, const char *text, size_t len)
 	if (++s->used > s->buckets)
 		strings_grow_buckets(s);
 	uint32_t *bucket = &s->bucket[hash & (s->buckets - 1)];
-	s->row[i] = (struct string){.text = copy, .len = (uint32_t)len, .hash = hash, .uses = 1,
-				    .next = *bucket};
+	s->row[i] = (struct string){
+		.text = copy, .len = (uint32_t)len, .hash = hash, .uses = 1, .next = *bucket};
 	*bucket = i;
 	return i;
 }

@@ -21,8 +21,9 @@ uint32_t value_number_get(const struct field *f, const void *data)
 {
 	const void *p = field_in(f, data);
 
-	return f->size == 1 ? *(const uint8_t *)p : f->size == 2 ? *(const uint16_t *)p
-								 : *(const uint32_t *)p;
+	return f->size == 1   ? *(const uint8_t *)p
+	       : f->size == 2 ? *(const uint16_t *)p
+			      : *(const uint32_t *)p;
 }
 
 void value_number_put(const struct field *f, void *data, uint32_t value)
@@ -111,7 +112,7 @@ static int parse_prefix(const struct field *f, const char *text, struct value *v
 	int rc;
 
 	if (!strcmp(text, "default") || !strcmp(text, "any") || !strcmp(text, "default-inet6") ||
-	    !strcmp(text, "any6"))
+		!strcmp(text, "any6"))
 		return ip_parse(strchr(text, '6') ? "::" : "0.0.0.0", &p->addr);
 	if (!slash && f->host)
 		return bad(v, -EINVAL, "\"%s\" needs a prefix length, like 10.0.0.1/24", text);
@@ -126,14 +127,15 @@ static int parse_prefix(const struct field *f, const char *text, struct value *v
 	unsigned max = ip_prefix_max(&p->addr);
 	unsigned long bits = slash ? strtoul(slash + 1, &end, 10) : max;
 	if (slash && (slash[1] < '0' || slash[1] > '9' || *end || bits > max))
-		return bad(v, -EINVAL, "\"%s\" is not a prefix length from 0 to %u", slash + 1, max);
+		return bad(
+			v, -EINVAL, "\"%s\" is not a prefix length from 0 to %u", slash + 1, max);
 	p->len = (uint8_t)bits;
 	struct ip_addr net = ip_prefix_of(&p->addr, p->len);
 	if (ip_is_v4(&p->addr) && p->len == 0)
 		net = ip_addr_v4(0);
 	if (!f->host && !ip_equal(&net, &p->addr))
-		return bad(v, -EINVAL, "\"%s\" has bits behind the prefix: the network is %s/%lu", text,
-			   ip_format(&net, addr), bits);
+		return bad(v, -EINVAL, "\"%s\" has bits behind the prefix: the network is %s/%lu",
+			text, ip_format(&net, addr), bits);
 	return 0;
 }
 
@@ -160,8 +162,8 @@ static int parse_mask(const char *text, struct value *v)
 /* ---- references ---- */
 
 /* Finds the object that a field may name; else its path goes to v->missing. */
-static int parse_ref(struct model *m, const struct field *f, const char *text, uint32_t *id,
-		     struct value *v)
+static int parse_ref(
+	struct model *m, const struct field *f, const char *text, uint32_t *id, struct value *v)
 {
 	char path[MODEL_PATH_MAX + 1] = "";
 
@@ -225,8 +227,8 @@ int value_parse(struct model *m, const struct field *f, const char *text, struct
 	}
 }
 
-int list_parse(struct model *m, const struct field *f, const char *text, uint32_t *entry,
-	       struct value *v)
+int list_parse(
+	struct model *m, const struct field *f, const char *text, uint32_t *entry, struct value *v)
 {
 	v->reason[0] = '\0';
 	v->missing[0] = '\0';
@@ -314,7 +316,10 @@ void value_text(const struct model *m, const struct field *f, const void *data, 
 		number_text(f, value_number_get(f, data), out);
 		break;
 	case TYPE_FLAG:
-		text_printf(out, "%s", *(const uint8_t *)p ? f->name : f->opposite ? f->opposite : "");
+		text_printf(out, "%s",
+			*(const uint8_t *)p ? f->name
+			: f->opposite	    ? f->opposite
+					    : "");
 		break;
 	case TYPE_STRING:
 		text_printf(out, "%s", strings_text(&m->strings, *(const uint32_t *)p));
@@ -327,10 +332,11 @@ void value_text(const struct model *m, const struct field *f, const void *data, 
 		break;
 	case TYPE_MASK:
 		mask_text(*(const uint8_t *)p,
-			  address_is_v6(m, data, f == model_field_find(KIND_VIRTUAL, NULL, "mask")
-							 ? KIND_VIRTUAL
-							 : KIND_VIRTUAL_ADDRESS),
-			  out);
+			address_is_v6(m, data,
+				f == model_field_find(KIND_VIRTUAL, NULL, "mask")
+					? KIND_VIRTUAL
+					: KIND_VIRTUAL_ADDRESS),
+			out);
 		break;
 	case TYPE_REF:
 		path_text(m, *(const uint32_t *)p, out);
