@@ -17,7 +17,8 @@ HELLO = struct.Struct("=IIQQQI")
 PORT = struct.Struct("=16s6sBB24s")
 RESULT = struct.Struct("=iIQQ256s")
 MSG_HELLO, MSG_SNAPSHOT, MSG_LIVE, MSG_SCAN, MSG_NEIGHBOURS, MSG_MEMORY = 1, 2, 3, 4, 6, 8
-MSG_MEMORY_INFO, MSG_RESULT = 9, 11
+MSG_MEMORY_INFO, MSG_EVENTS, MSG_RESULT = 9, 10, 11
+MSG_SCAN_ROWS, MSG_NEIGHBOUR_ROWS = 5, 7
 EINVAL = 22
 
 
@@ -45,7 +46,7 @@ class Control:
         self.sock.sendmsg([data], ancillary)
 
     def ask(self, data, fds=()):
-        """(messages before the result, (status, rows, generation, cursor, reason), seq)."""
+        """(messages before the result, (status, rows, generation, cursor, reason), seq); no events."""
         self.send(data, fds)
         before = []
         while True:
@@ -55,7 +56,8 @@ class Control:
             if kind == MSG_RESULT:
                 status, rows, generation, cursor, reason = RESULT.unpack_from(message, HEADER.size)
                 return before, (status, rows, generation, cursor, reason.rstrip(b"\0").decode()), seq
-            before.append(message)
+            if kind != MSG_EVENTS:
+                before.append(message)
 
     def snapshot(self, snapshot):
         """Puts a handsnap.Snapshot in force; the answer (status, rows, generation, cursor, reason)."""

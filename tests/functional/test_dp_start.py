@@ -50,6 +50,9 @@ class Lone:
     def control(self):
         return Control(self.run_dir)
 
+    def descriptors(self):
+        return len(list(pathlib.Path(f"/proc/{self.daemon.process.pid}/fd").iterdir()))
+
     def status(self):
         """Of each thread: {field: value} of /proc/PID/task/TID/status."""
         tasks = pathlib.Path(f"/proc/{self.daemon.process.pid}/task").iterdir()
@@ -155,10 +158,10 @@ def test_refuses_bad_messages(lone):
     assert "length" in refused(HEADER.pack(MSG_LIVE, 65537, 1) + b"\0" * 65521)
     before, result, _ = control.ask(HEADER.pack(MSG_NEIGHBOURS, HEADER.size, 5))
     assert result[:2] == (0, 0) and not before
-    fds = len(list(pathlib.Path(f"/proc/{dp.daemon.process.pid}/fd").iterdir()))
+    fds = dp.descriptors()
     for _ in range(50):
         refused(snapshot, [memory_file(b"x", 0) for _ in range(3)])
-    assert len(list(pathlib.Path(f"/proc/{dp.daemon.process.pid}/fd").iterdir())) == fds
+    wait_until(lambda: dp.descriptors() == fds, "all received descriptors are closed")
     control.close()
 
 
