@@ -172,12 +172,17 @@ int change_check_role(const struct model *m, enum model_role who, const struct i
 
 /* ---- end ---- */
 
-static void transaction_end(struct model *m)
+static void touches_clear(struct model *m)
 {
 	pending_clear(m);
 	for (uint32_t i = 0; i < m->touches; i++)
 		free(m->touch[i].before);
 	m->touches = 0;
+}
+
+static void transaction_end(struct model *m)
+{
+	touches_clear(m);
 	free(m->actor_reason);
 	m->actor_reason = NULL;
 	m->open = m->ending = false;
@@ -192,6 +197,7 @@ void model_abort(struct model *m)
 		return;
 	pending_clear(m);
 	m->generation_floor = m->floor_before;
+	m->store_generation = 0;
 	m->ending = true;
 	for (uint32_t i = m->touches; i-- > 0;) {
 		struct touch *t = &m->touch[i];
@@ -289,14 +295,13 @@ void model_changes_fini(struct model_changes *changes)
 /* Nothing can fail any more. */
 static void commit_take(struct model *m, const struct model_changes *changes)
 {
-	for (unsigned i = 0; i < changes->count; i++) {
-		struct item *it = item_of(m, changes->row[i].id);
+	for (unsigned i = 0; i < changes->count; i++)
 		if (changes->row[i].what != CHANGE_DELETED)
-			it->o.generation = touch_of(m, it)->generation ? touch_of(m, it)->generation
-								       : it->o.generation + 1;
-	}
+			item_of(m, changes->row[i].id)->o.generation++;
 	for (uint32_t i = 0; i < m->touches; i++) {
 		struct touch *t = &m->touch[i];
+		if (t->generation)
+			t->item->o.generation = t->generation;
 		if (t->before)
 			data_count_strings(m, t->item->o.kind, t->before, -1);
 		t->item->touch = 0;
@@ -305,8 +310,11 @@ static void commit_take(struct model *m, const struct model_changes *changes)
 			item_free(m, t->item);
 		}
 	}
-	if (changes->config)
+	if (m->store_generation)
+		m->generation = m->store_generation;
+	else if (changes->config)
 		m->generation++;
+	m->store_generation = 0;
 }
 
 int model_validate(struct model *m, struct model_error *err)
@@ -323,21 +331,45 @@ int model_validate(struct model *m, struct model_error *err)
 	return rc;
 }
 
-int model_commit(struct model *m, struct model_changes *out, struct model_error *err)
+/* Validates and takes what the open transaction has so far. */
+static int take(struct model *m, struct model_changes *changes, struct model_error *err)
 {
-	struct model_changes changes;
 	int rc = model_validate(m, err);
 
+	*changes = (struct model_changes){0};
 	if (rc)
 		return rc;
-	if (change_list(m, &changes)) {
-		model_changes_fini(&changes);
+	if (change_list(m, changes)) {
+		model_changes_fini(changes);
 		m->failed = true;
 		return fail_named(m, err, -ENOMEM, MODEL_KINDS, "", NULL, "no memory");
 	}
-	commit_take(m, &changes);
+	commit_take(m, changes);
+	touches_clear(m);
+	changes->generation = m->generation;
+	return 0;
+}
+
+int change_settle(struct model *m, struct model_error *err)
+{
+	struct model_changes changes;
+	int rc;
+
+	if (!m->touches)
+		return 0;
+	rc = take(m, &changes, err);
+	model_changes_fini(&changes);
+	return rc;
+}
+
+int model_commit(struct model *m, struct model_changes *out, struct model_error *err)
+{
+	struct model_changes changes;
+	int rc = take(m, &changes, err);
+
+	if (rc)
+		return rc;
 	transaction_end(m);
-	changes.generation = m->generation;
 	if (out)
 		*out = changes;
 	else

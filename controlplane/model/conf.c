@@ -332,6 +332,8 @@ int conf_on_store(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result)
 		conf->id = (uint32_t)number;
 	else if (!strcmp(opt->name, "id-floor"))
 		conf->m->generation_floor = (uint16_t)(number & (UINT32_MAX >> ID_SLOT_BITS));
+	else if (!strcmp(opt->name, "generation"))
+		conf->m->store_generation = number;
 	else if (l && l->count && !strcmp(opt->name, "object-reset"))
 		rc = load_reset(l->target[0]);
 	else if (l && l->count && (t = item_touch(conf->m, l->target[0])))
@@ -456,6 +458,10 @@ int model_load(struct model *m, const char *text, size_t len, const char *file, 
 		return fail_named(
 			m, err, -EPERM, MODEL_KINDS, "", NULL, "your role may not load files");
 	err->code = 0;
+	/* What the store holds were commits, one after the other: so they are again. */
+	rc = flags & LOAD_STORE ? change_settle(m, err) : 0;
+	if (rc)
+		return rc;
 	free(m->file);
 	m->file = strdup(file ? file : "");
 	lexer_init(&lex, text, len);

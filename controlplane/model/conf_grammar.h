@@ -29,7 +29,9 @@ extern cfg_opt_t conf_grammar[];
 	CONF_OPTION("object-id", CFGF_NONE, conf_on_store),                                        \
 		CONF_OPTION("object-generation", CFGF_NONE, conf_on_store),                        \
 		CONF_OPTION("object-reset", CFGF_NONE, conf_on_store)
-#define CONF_FLOOR CONF_OPTION("id-floor", CFGF_NONE, conf_on_store)
+#define CONF_MODEL                                                                                 \
+	CONF_OPTION("id-floor", CFGF_NONE, conf_on_store),                                         \
+		CONF_OPTION("generation", CFGF_NONE, conf_on_store)
 /*
  * Without CFGF_MULTI libconfuse makes a section once and parses every further one into the same place:
  * a hundred thousand members cost no memory in it. Nothing is read back from there.

@@ -278,7 +278,8 @@ void model_print(const struct model *m, unsigned flags, struct text *out)
 		if (m->slot_generation[i] >= floor)
 			floor = m->slot_generation[i] + 1u;
 	if (store)
-		text_printf(out, "id-floor %u\n", floor);
+		text_printf(out, "id-floor %u\ngeneration %llu\n", floor,
+			(unsigned long long)m->generation);
 	for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
 		struct order *o = (struct order *)&m->order[kind];
 		order_fix(o);
@@ -327,6 +328,7 @@ static void print_changed(const struct model *m, const struct item *it, struct t
 void model_print_changes(
 	const struct model *m, const struct model_changes *changes, struct text *out)
 {
+	text_printf(out, "generation %llu\n", (unsigned long long)changes->generation);
 	for (unsigned i = 0; i < changes->count; i++) {
 		const struct model_change *c = &changes->row[i];
 		if (c->what == CHANGE_DELETED && (model_kinds[c->kind].owner < 0 || !c->owner_gone))

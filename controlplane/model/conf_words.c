@@ -473,13 +473,16 @@ static int read_object(struct words *w)
 		w->use != CONF_LOAD);
 }
 
-/* "id-floor N" of the store. */
-static int read_floor(struct words *w)
+/* "id-floor N" and "generation N" of the store. */
+static int read_model_word(struct words *w)
 {
+	char key[16];
+
+	strcpy(key, word(w));
 	next(w);
 	if (w->token != TOKEN_WORD)
-		return refuse(w, "id-floor", "has no value");
-	put_option(w, "id-floor", word(w));
+		return refuse(w, key, "has no value");
+	put_option(w, key, word(w));
 	next(w);
 	return 0;
 }
@@ -499,8 +502,8 @@ int conf_translate(struct model *m, struct lexer *lex, enum conf_use use, unsign
 
 	next(&w);
 	while (!rc && w.token == TOKEN_WORD) {
-		if (load_flags & LOAD_STORE && at(&w, "id-floor"))
-			rc = read_floor(&w);
+		if (load_flags & LOAD_STORE && (at(&w, "id-floor") || at(&w, "generation")))
+			rc = read_model_word(&w);
 		else
 			rc = read_object(&w);
 		if (use != CONF_LOAD)

@@ -221,4 +221,4 @@ def grammar(kinds):
     top = "".join(f"\tCONF_OBJECT({quote(k['kind'].replace(' ', '-'))}, conf_{k['c']}),\n"
                   for k in kinds if not k.get("owner"))
     return (HEAD + '#include "model/conf_grammar.h"\n\n' + "\n".join(grammar_of(kinds, k) for k in order) +
-            f"\ncfg_opt_t conf_grammar[] = {{\n{top}\tCONF_FLOOR,\n\tCFG_END(),\n}};\n")
+            f"\ncfg_opt_t conf_grammar[] = {{\n{top}\tCONF_MODEL,\n\tCFG_END(),\n}};\n")

@@ -224,11 +224,6 @@ uint64_t model_generation(const struct model *m)
 	return m->generation;
 }
 
-void model_generation_set(struct model *m, uint64_t generation)
-{
-	m->generation = generation;
-}
-
 void model_field_text(
 	const struct model *m, const struct object *o, const struct field *f, struct text *out)
 {

@@ -243,8 +243,6 @@ uint32_t model_db_value(const struct model *m, const char *name);
 
 /* Generation of the configuration: +1 with every commit that changes a config field; starts with 1. */
 uint64_t model_generation(const struct model *m);
-void model_generation_set(
-	struct model *m, uint64_t generation); /* as the store says, after loading it */
 
 /* ---- transactions ---- */
 
@@ -360,8 +358,10 @@ enum load_flags {
 
 /*
  * Parses text (len bytes, file is its name in errors) into the open transaction. Objects that keep their
- * path keep their id. Text of the store is loaded commit by commit: first model_print's with LOAD_STORE,
- * then each of model_print_changes' with LOAD_STORE | LOAD_MERGE in a transaction of its own.
+ * path keep their id. The store is loaded as it was written: first model_print's text with LOAD_STORE,
+ * then each of model_print_changes' with LOAD_STORE | LOAD_MERGE. Each such text is a commit of its own:
+ * what the transaction did before is taken for good when the next begins. Ids, generations of objects and
+ * of the configuration, and all holds come back.
  */
 int model_load(struct model *m, const char *text, size_t len, const char *file, unsigned flags,
 	struct model_error *err);

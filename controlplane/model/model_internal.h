@@ -88,6 +88,7 @@ struct model {
 	uint32_t free_head, free_count, free_cap;
 	uint16_t generation_floor; /* of slots that were never used */
 	uint16_t floor_before;	   /* as the transaction found it */
+	uint64_t store_generation; /* the store's, that the commit takes; or 0 */
 
 	struct item **bucket, **key_bucket;
 	uint32_t buckets, items;
@@ -172,6 +173,8 @@ static inline struct touch *touch_of(const struct model *m, const struct item *i
 /* Create and delete without questions of role or of fixed kinds. *it may be NULL. */
 int change_create(struct model *m, enum model_kind kind, struct item *owner, const char *path,
 	uint32_t id, struct item **it, struct model_error *err);
+/* Takes what the open transaction has so far for good, and lets it go on. */
+int change_settle(struct model *m, struct model_error *err);
 int change_delete(struct model *m, struct item *it, struct model_error *err);
 int change_pending(struct model *m, struct item *it, const struct field *f, const char *name);
 /* Forgets them; f NULL: of all fields. */
