@@ -124,6 +124,8 @@ static int running_load(struct store *s, struct model *m, const char *data, size
 		rc = model_commit(m, NULL, err);
 	if (rc)
 		model_abort(m);
+	else
+		model_generation_set(m, r.generation);
 	return rc;
 }
 
@@ -162,14 +164,19 @@ static int log_load(struct store *s, struct model *m, const char *data, size_t s
 {
 	struct record r;
 	size_t offset = 0;
+	uint64_t generation = model_generation(m);
 	int rc = model_begin(m, &store_actor);
 
-	while (rc == 0 && record_decode(data, size, &offset, &r) == 0)
+	while (rc == 0 && record_decode(data, size, &offset, &r) == 0) {
+		generation = r.seq > s->seq ? r.generation : generation;
 		rc = log_record_load(s, m, &r, err);
+	}
 	if (rc == 0)
 		rc = model_commit(m, NULL, err);
 	if (rc)
 		model_abort(m);
+	else
+		model_generation_set(m, generation);
 	return rc;
 }
 

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The store as a process would meet it again: what was appended is there, whatever the end was like. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "store/atomic_file.h"
+
+static char folder[] = "/tmp/weir-store-XXXXXX";
+static char conf[64];
+static const struct model_actor actor = {.class = HOLD_OPERATOR, .role = ROLE_ADMIN};
+
+static const char startup_text[] = "ltm pool web {\n    members {\n        10.0.0.1:80 {\n"
+				   "            address 10.0.0.1\n        }\n    }\n}\n";
+
+static const char *in_folder(const char *name)
+{
+	static char path[96];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static struct store *open_store(void)
+{
+	struct store *s = NULL;
+	char reason[200];
+
+	CHECK_INT(store_open(folder, &s, reason, sizeof(reason)), 0);
+	return s;
+}
+
+static struct model *load(struct store *s)
+{
+	struct model *m = model_new();
+	struct model_error err;
+	char text[1000];
+
+	CHECK(m != NULL);
+	if (store_load(s, m, &err)) {
+		fprintf(stderr, "%s\n", model_error_text(&err, text, sizeof(text)));
+		abort();
+	}
+	return m;
+}
+
+static void begin(struct store *s, struct model *m)
+{
+	struct model_error err;
+
+	CHECK_INT(model_begin(m, &actor), 0);
+	CHECK_INT(model_load(m, startup_text, strlen(startup_text), "weir.conf", 0, &err), 0);
+	CHECK_INT(model_commit(m, NULL, &err), 0);
+	CHECK_INT(file_replace(conf, startup_text, strlen(startup_text), 0644), 0);
+	CHECK_INT(store_fold(s, m), 0);
+	CHECK_INT(store_startup_loaded(s, m, startup_text, strlen(startup_text)), 0);
+}
+
+static void edit(struct store *s, struct model *m, enum model_verb verb, const char *text)
+{
+	struct model_changes changes;
+	struct model_error err;
+
+	CHECK_INT(model_begin(m, &actor), 0);
+	CHECK_INT(model_edit(m, verb, text, &err), 0);
+	CHECK_INT(model_commit(m, &changes, &err), 0);
+	CHECK_INT(store_append(s, m, &changes, "tester", text), 0);
+	model_changes_fini(&changes);
+}
+
+/* Both models say the same, ids and generations too. */
+static void same(const struct model *a, const struct model *b)
+{
+	struct text x = {0}, y = {0};
+
+	model_print(a, PRINT_STORE, &x);
+	model_print(b, PRINT_STORE, &y);
+	/* The first line is the floor of id generations, which may rise. */
+	CHECK_STR(strchr(y.data, '\n'), strchr(x.data, '\n'));
+	CHECK_INT(model_generation(a), model_generation(b));
+	text_fini(&x);
+	text_fini(&y);
+}
+
+static void reopen(struct store **s, struct model **m)
+{
+	uint64_t origin = store_origin(*s);
+	unsigned unsaved = store_unsaved(*s);
+
+	store_close(*s);
+	*s = open_store();
+	struct model *again = load(*s);
+	same(*m, again);
+	CHECK_INT(store_origin(*s), origin);
+	CHECK_INT(store_unsaved(*s), unsaved);
+	model_free(*m);
+	*m = again;
+}
+
+static void test_comes_back(struct store **s, struct model **m)
+{
+	edit(*s, *m, VERB_CREATE, "ltm pool other members add { 10.0.0.2:81 { ratio 7 } }");
+	edit(*s, *m, VERB_MODIFY, "ltm node 10.0.0.1 session user-disabled");
+	edit(*s, *m, VERB_MODIFY, "ltm node 10.0.0.1 ratio 9");
+	edit(*s, *m, VERB_DELETE, "ltm pool other");
+	edit(*s, *m, VERB_CREATE, "ltm pool third description \"a \\\"b\\\"\"");
+	CHECK_INT(store_unsaved(*s), 4); /* three commits, and the node */
+	reopen(s, m);
+	CHECK_STR(store_commit_at(*s, 0)->what, "ltm pool third description \"a \\\"b\\\"\"");
+	CHECK_STR(store_commit_at(*s, 0)->author, "tester");
+	CHECK(store_commit_at(*s, 0)->config);
+	CHECK_INT(store_fold(*s, *m), 0);
+	reopen(s, m);
+	CHECK_INT(store_commit_at(*s, 0)->generation, model_generation(*m));
+}
+
+/* The file as it was after each of its bytes: never an error, never half a change. */
+static void test_torn(struct store **s, struct model **m)
+{
+	char *log = NULL;
+	size_t size;
+
+	CHECK_INT(store_fold(*s, *m), 0);
+	store_close(*s);
+	*s = open_store();
+	struct model *before = load(*s);
+	edit(*s, *m, VERB_MODIFY, "ltm pool web description torn");
+	store_close(*s);
+	CHECK_INT(file_read(in_folder("log"), &log, &size), 0);
+	CHECK(size > 100);
+	for (size_t n = 0; n <= size; n++) {
+		CHECK_INT(file_replace(in_folder("log"), log, n, 0600), 0);
+		*s = open_store();
+		struct model *again = load(*s);
+		same(again, n == size ? *m : before);
+		model_free(again);
+		store_close(*s);
+	}
+	/* A damaged byte within is noticed as well. */
+	log[size / 2] ^= 1;
+	CHECK_INT(file_replace(in_folder("log"), log, size, 0600), 0);
+	*s = open_store();
+	struct model *again = load(*s);
+	same(again, before);
+	model_free(before);
+	model_free(*m);
+	*m = again;
+	free(log);
+	edit(*s, *m, VERB_MODIFY, "ltm pool web description \"goes on\"");
+	reopen(s, m);
+}
+
+/* A crash between the new `running` and the cut of the log: what is in both counts once. */
+static void test_folded_twice(struct store **s, struct model **m)
+{
+	char *log;
+	size_t size;
+
+	edit(*s, *m, VERB_CREATE, "ltm pool fourth");
+	edit(*s, *m, VERB_DELETE, "ltm pool fourth");
+	CHECK_INT(file_read(in_folder("log"), &log, &size), 0);
+	CHECK_INT(store_fold(*s, *m), 0);
+	CHECK_INT(file_replace(in_folder("log"), log, size, 0600), 0);
+	free(log);
+	reopen(s, m);
+}
+
+static void test_save(struct store **s, struct model **m)
+{
+	struct text difference = {0};
+	char *text;
+	size_t length;
+
+	edit(*s, *m, VERB_MODIFY, "ltm node 10.0.0.1 ratio 11");
+	CHECK(store_unsaved(*s) > 0);
+	CHECK_INT(store_save(*s, *m, conf, false, &difference), 0);
+	CHECK_INT(store_unsaved(*s), 0);
+	CHECK_INT(store_saved_generation(*s), model_generation(*m));
+	reopen(s, m);
+	CHECK_INT(file_read(conf, &text, &length), 0);
+	CHECK(strstr(text, "ratio 11") && strstr(text, "session user-disabled"));
+	text = realloc(text, length + 20);
+	strcpy(text + length, "# by hand\n");
+	CHECK_INT(file_replace(conf, text, strlen(text), 0644), 0);
+	CHECK_INT(store_save(*s, *m, conf, false, &difference), -EEXIST);
+	CHECK(strstr(difference.data, "+# by hand\n"));
+	text_fini(&difference);
+	free(text);
+	CHECK_INT(store_save(*s, *m, conf, true, NULL), 0);
+	CHECK_INT(file_read(conf, &text, &length), 0);
+	CHECK(!strstr(text, "by hand"));
+	free(text);
+	unlink(conf);
+	CHECK_INT(store_save(*s, *m, conf, false, NULL), 0);
+	CHECK_INT(store_save(*s, *m, "/proc/nowhere/weir.conf", false, NULL), -ENOENT);
+}
+
+/* A hundred pushes to one server: one line of history, one unsaved change. */
+static void test_pushes(struct store **s, struct model **m)
+{
+	unsigned lines = 0, before = 0;
+
+	while (store_commit_at(*s, before))
+		before++;
+	for (int i = 0; i < 100; i++) {
+		char text[64];
+		snprintf(text, sizeof(text), "ltm pool web members modify { 10.0.0.1:80 { ratio %d } }", i + 2);
+		edit(*s, *m, VERB_MODIFY, text);
+	}
+	while (store_commit_at(*s, lines))
+		lines++;
+	CHECK_INT(lines, before + 1);
+	CHECK_INT(store_unsaved(*s), 1);
+	reopen(s, m);
+	struct model_error err;
+	CHECK_INT(model_begin(*m, &actor), 0);
+	model_abort(*m);
+	CHECK_INT(model_begin(*m, &actor), 0);
+	CHECK_INT(model_edit(*m, VERB_DELETE, "ltm pool web", &err), 0);
+	model_abort(*m);
+}
+
+static void test_locked_and_damaged(struct store **s, struct model **m)
+{
+	struct store *other = NULL;
+	struct model_error err;
+	char reason[200], *data;
+	size_t size;
+
+	CHECK_INT(store_open(folder, &other, reason, sizeof(reason)), -EBUSY);
+	CHECK(strstr(reason, "another weir-cp"));
+	store_close(*s);
+	CHECK_INT(file_read(in_folder("running"), &data, &size), 0);
+	data[size - 20] ^= 1;
+	CHECK_INT(file_replace(in_folder("running"), data, size, 0600), 0);
+	free(data);
+	*s = open_store();
+	struct model *fresh = model_new();
+	CHECK(store_load(*s, fresh, &err) == -EBADMSG);
+	model_free(fresh);
+	CHECK(store_open("/proc/nowhere/store", &other, reason, sizeof(reason)) < 0);
+}
+
+int main(void)
+{
+	log_init("store_test", LOG_LEVEL_ERROR);
+	CHECK(mkdtemp(folder) != NULL);
+	snprintf(conf, sizeof(conf), "%s/weir.conf", folder);
+	struct store *s = open_store();
+	struct model *m = model_new();
+
+	CHECK(store_is_empty(s));
+	begin(s, m);
+	CHECK(!store_is_empty(s));
+	CHECK_INT(store_unsaved(s), 0);
+	test_comes_back(&s, &m);
+	test_torn(&s, &m);
+	test_folded_twice(&s, &m);
+	test_save(&s, &m);
+	test_pushes(&s, &m);
+	test_locked_and_damaged(&s, &m);
+	store_close(s);
+	model_free(m);
+	const char *files[] = {"running", "log", "startup", "lock", "weir.conf"};
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		unlink(in_folder(files[i]));
+	CHECK_INT(rmdir(folder), 0);
+	return 0;
+}
