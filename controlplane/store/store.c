@@ -124,8 +124,6 @@ static int running_load(struct store *s, struct model *m, const char *data, size
 		rc = model_commit(m, NULL, err);
 	if (rc)
 		model_abort(m);
-	else
-		model_generation_set(m, r.generation);
 	return rc;
 }
 
@@ -158,25 +156,20 @@ static int log_record_load(struct store *s, struct model *m, const struct record
 	return rc;
 }
 
-/* All changes of the log are one transaction: only their sum has to be valid. */
+/* In one transaction; the model takes each text as the commit that it was. */
 static int log_load(struct store *s, struct model *m, const char *data, size_t size,
 	struct model_error *err)
 {
 	struct record r;
 	size_t offset = 0;
-	uint64_t generation = model_generation(m);
 	int rc = model_begin(m, &store_actor);
 
-	while (rc == 0 && record_decode(data, size, &offset, &r) == 0) {
-		generation = r.seq > s->seq ? r.generation : generation;
+	while (rc == 0 && record_decode(data, size, &offset, &r) == 0)
 		rc = log_record_load(s, m, &r, err);
-	}
 	if (rc == 0)
 		rc = model_commit(m, NULL, err);
 	if (rc)
 		model_abort(m);
-	else
-		model_generation_set(m, generation);
 	return rc;
 }
 
