@@ -90,10 +90,11 @@ def test_neighbours_age_and_are_probed(topology, ip):
         return next((r for r in weir.show(what) if r["address"] == ip.server(1)), None)
 
     assert http_get(picture.client, ip.virtual).status == 200
-    wait_until(lambda: row() and row()["state"] == "resolved" and row()["mac"] == picture.servers[0].mac("eth0"),
+    mac = picture.servers[0].mac("eth0")
+    wait_until(lambda: (seen := row()) and (seen["state"], seen["mac"]) == ("resolved", mac),
                "the server is known")
     picture.servers[0].ip("link", "set", "dev", "eth0", "down")
-    wait_until(lambda: row() is None or row()["state"] in ("failed", "incomplete"), "it ages out", 15)
+    wait_until(lambda: (seen := row()) is None or seen["state"] in ("failed", "incomplete"), "it ages out", 15)
 
 
 def test_packets_wait_for_resolution(topology, workers, ip):
