@@ -85,7 +85,8 @@ void change_drop_pending(struct model *m, const struct item *it, const struct fi
 {
 	if (!it->touch || !touch_of(m, it)->pending)
 		return;
-	for (uint32_t i = 0; i < m->pendings; i++) {
+	/* mostly it is among the last */
+	for (uint32_t i = m->pendings; i-- > 0 && touch_of(m, it)->pending;) {
 		struct pending *p = &m->pending[i];
 		if (p->item != it || (f && p->field != f))
 			continue;

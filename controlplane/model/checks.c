@@ -18,7 +18,7 @@ static size_t virtual_key(const struct virtual *v, uint8_t *key)
 
 size_t item_key(const struct item *it, uint8_t key[KEY_MAX])
 {
-	const struct kind *k = kind_of(it);
+	const struct field *f = kind_of(it)->key;
 	static const uint8_t zero[KEY_MAX];
 
 	if (it->o.kind == KIND_VIRTUAL)
@@ -28,22 +28,17 @@ size_t item_key(const struct item *it, uint8_t key[KEY_MAX])
 		memcpy(key, &i->conf.interface, 4);
 		return i->conf.tagged ? 0 : 4;
 	}
-	for (unsigned i = 0; i < k->field_count; i++) {
-		const struct field *f = &k->fields[i];
-		if (!f->key)
-			continue;
-		size_t size = f->host ? sizeof(struct ip_addr) : f->size;
-		memcpy(key, field_in(f, it->data), size);
-		if (f->type == TYPE_PREFIX) /* without padding */
-			size = f->host ? 16 : 17;
-		return memcmp(key, zero, size) || it->given & 1ull << i ? size : 0;
-	}
-	return 0;
+	if (!f)
+		return 0;
+	size_t size = f->host ? sizeof(struct ip_addr) : f->size;
+	memcpy(key, field_in(f, it->data), size);
+	if (f->type == TYPE_PREFIX) /* without padding */
+		size = f->host ? 16 : 17;
+	return memcmp(key, zero, size) || it->given & 1ull << field_index(it, f) ? size : 0;
 }
 
 static int check_key(struct model *m, struct item *it, struct model_error *err)
 {
-	const struct kind *k = kind_of(it);
 	struct item *other = item_same_key(m, it, NULL);
 
 	if (!other)
@@ -54,11 +49,7 @@ static int check_key(struct model *m, struct item *it, struct model_error *err)
 			"the interface is untagged in %s already",
 			vlan ? vlan->o.path : "another VLAN");
 	}
-	for (unsigned i = 0; i < k->field_count; i++)
-		if (k->fields[i].key)
-			return fail(m, err, -EEXIST, it, k->fields[i].name, "%s has the same",
-				other->o.path);
-	return 0;
+	return fail(m, err, -EEXIST, it, kind_of(it)->key->name, "%s has the same", other->o.path);
 }
 
 /* ---- addresses ---- */

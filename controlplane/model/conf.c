@@ -77,20 +77,17 @@ static struct item *level_owner(void)
 	return conf->depth == 2 && conf->level[0].count ? conf->level[0].target[0] : NULL;
 }
 
-static int create(enum model_kind kind, const char *name, const char *path, struct item **it)
+static int create(enum model_kind kind, const char *path, struct item **it)
 {
 	struct model *m = conf->m;
 	struct item *owner = level_owner();
 	uint32_t id = conf->id;
-	int rc;
 
 	conf->id = ID_NONE;
 	/* Ports come into being when named, like nodes. */
 	if (id != ID_NONE || (kind == KIND_INTERFACE && conf->flags))
 		return change_create(m, kind, owner, path, id, it, conf->err);
-	rc = model_create(m, kind, owner ? owner->o.id : ID_NONE, name, &id, conf->err);
-	*it = item_of(m, id);
-	return rc;
+	return create_allowed(m, kind, owner, path, it, conf->err);
 }
 
 /* A loaded object starts from its defaults, with nobody's hold but those of run time. */
@@ -110,14 +107,14 @@ static void children_unseen(struct item *it)
 }
 
 /* The object as the text has it, whether it exists or not. */
-static int put(enum model_kind kind, const char *name, const char *path, struct item **it)
+static int put(enum model_kind kind, const char *path, struct item **it)
 {
 	struct item *owner = level_owner();
 	bool whole = !(conf->flags & LOAD_MERGE);
 
 	*it = item_find(conf->m, kind, owner ? owner->o.id : ID_NONE, path);
 	if (!*it)
-		return create(kind, name, path, it);
+		return create(kind, path, it);
 	if (conf->id != ID_NONE && conf->id != (*it)->o.id)
 		return fail(conf->m, conf->err, -EINVAL, *it, NULL, "has another id in the store");
 	conf->id = ID_NONE;
@@ -162,7 +159,7 @@ static int take_named(struct conf_level *l, const char *name)
 		return fail_named(conf->m, conf->err, rc, l->kind, name, NULL, "%s", why);
 	bool add = take_verb("add");
 	if (add || take_verb("put")) {
-		rc = add ? create(l->kind, name, path, &it) : put(l->kind, name, path, &it);
+		rc = add ? create(l->kind, path, &it) : put(l->kind, path, &it);
 		return rc ? rc : target_add(l, it);
 	}
 	it = item_find(conf->m, l->kind, owner ? owner->o.id : ID_NONE, path);

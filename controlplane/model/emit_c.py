@@ -154,6 +154,7 @@ def kind_row(kinds, k):
     parts = (next(o["rest"] for o in kinds if o["kind"] == k["owner"]) + "/" + rest if k.get("owner") else rest)
     rest_kind = "tm:" + parts.replace("/", ":") + ":" + parts.split("/")[-1] + "state"
     order = [o["kind"] for o in kinds].index(k["kind"])
+    key = next((f"&fields_{c}[{i}]" for i, f in enumerate(k["fields"]) if f.get("key")), "NULL")
     live = (f"offsetof(struct {c}, live.holds)" if any(f["type"] == "holds" for f in k["fields"]) else "0")
     return (f"\t[KIND_{upper(c)}] = {{\n\t\t.words = {quote(k.get('block') or k['kind'])}, "
             f".title = {quote(k['title'])}, .full = {quote(k['kind'])},\n\t\t.rest = {quote(rest)}, "
@@ -165,7 +166,7 @@ def kind_row(kinds, k):
             f".child = {kind_id(kinds, k['child']) if k.get('child') else -1},\n"
             f"\t\t.fixed = {str(bool(k.get('fixed'))).lower()}, "
             f".in_partition = {str(k['name'] == 'path').lower()}, .name_form = {NAMES[k['name']]},\n"
-            f"\t\t.holds = {live}, .order = {order},\n\t}},\n")
+            f"\t\t.holds = {live}, .order = {order}, .key = {key},\n\t}},\n")
 
 
 def tables(kinds):

@@ -315,11 +315,14 @@ void item_rekey(struct model *m, struct item *it)
 	uint8_t key[KEY_MAX];
 	size_t len = it->deleted ? 0 : item_key(it, key);
 
-	key_remove(m, it);
-	if (!len)
+	uint64_t hash = len ? key_hash(it->o.kind, key, len) : 0;
+
+	if (hash == it->key_hash)
 		return;
-	it->key_hash = key_hash(it->o.kind, key, len);
-	key_put(m->key_bucket, m->buckets, it);
+	key_remove(m, it);
+	it->key_hash = hash;
+	if (hash)
+		key_put(m->key_bucket, m->buckets, it);
 }
 
 /* First item with the key in the chain from it on. */

@@ -262,6 +262,20 @@ static int open_item(struct model *m, uint32_t id, struct item **it, struct mode
 	return 0;
 }
 
+int create_allowed(struct model *m, enum model_kind kind, struct item *owner, const char *path,
+	struct item **it, struct model_error *err)
+{
+	const struct kind *k = &model_kinds[kind];
+
+	if (!m->internal && m->actor.role < k->who)
+		return fail_named(
+			m, err, -EPERM, kind, path, NULL, "your role may not create this");
+	if (k->fixed && !m->internal)
+		return fail_named(m, err, item_find(m, kind, ID_NONE, path) ? -EEXIST : -EOPNOTSUPP,
+			kind, path, NULL, "objects of this kind cannot be created");
+	return change_create(m, kind, owner, path, ID_NONE, it, err);
+}
+
 int model_create(struct model *m, enum model_kind kind, uint32_t owner, const char *name,
 	uint32_t *id, struct model_error *err)
 {
@@ -279,13 +293,7 @@ int model_create(struct model *m, enum model_kind kind, uint32_t owner, const ch
 	rc = name_path(kind, name, path, why, sizeof(why));
 	if (rc)
 		return fail_named(m, err, rc, kind, name, NULL, "%s", why);
-	if (!m->internal && m->actor.role < k->who)
-		return fail_named(
-			m, err, -EPERM, kind, path, NULL, "your role may not create this");
-	if (k->fixed && !m->internal)
-		return fail_named(m, err, item_find(m, kind, ID_NONE, path) ? -EEXIST : -EOPNOTSUPP,
-			kind, path, NULL, "objects of this kind cannot be created");
-	rc = change_create(m, kind, owner_item, path, ID_NONE, &it, err);
+	rc = create_allowed(m, kind, owner_item, path, &it, err);
 	if (!rc && id)
 		*id = it->o.id;
 	return rc;

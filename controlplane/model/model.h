@@ -161,13 +161,14 @@ struct kind {
 	uint16_t field_count;
 	uint16_t size; /* of the struct */
 	const void *defaults;
-	enum model_role who;  /* may create and delete */
-	int16_t owner, child; /* kinds, or -1 */
-	bool fixed;	      /* only the built-in objects: no create, no delete */
-	bool in_partition;    /* paths start with a partition */
-	uint8_t name_form;    /* enum name_form */
-	uint16_t holds;	      /* offset of the holds in the struct, or 0 */
-	uint16_t order;	      /* rank in weir.conf: what is named stands before what names it */
+	enum model_role who;	 /* may create and delete */
+	int16_t owner, child;	 /* kinds, or -1 */
+	bool fixed;		 /* only the built-in objects: no create, no delete */
+	bool in_partition;	 /* paths start with a partition */
+	uint8_t name_form;	 /* enum name_form */
+	const struct field *key; /* no two objects have the same, or NULL */
+	uint16_t holds;		 /* offset of the holds in the struct, or 0 */
+	uint16_t order;		 /* rank in weir.conf: what is named stands before what names it */
 };
 
 extern const struct kind model_kinds[MODEL_KINDS];

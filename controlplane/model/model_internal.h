@@ -175,6 +175,9 @@ int change_create(struct model *m, enum model_kind kind, struct item *owner, con
 	uint32_t id, struct item **it, struct model_error *err);
 /* Takes what the open transaction has so far for good, and lets it go on. */
 int change_settle(struct model *m, struct model_error *err);
+/* Create, if the kind and the actor's role allow it. */
+int create_allowed(struct model *m, enum model_kind kind, struct item *owner, const char *path,
+	struct item **it, struct model_error *err);
 int change_delete(struct model *m, struct item *it, struct model_error *err);
 int change_pending(struct model *m, struct item *it, const struct field *f, const char *name);
 /* Forgets them; f NULL: of all fields. */

@@ -87,7 +87,9 @@ static int leaf_canonical(const char *leaf, char *out, char *reason, size_t size
 	int rc;
 
 	rc = name_address(leaf, &addr, why, sizeof(why));
-	if (rc == 0)
+	if (rc == 0 && ip_is_v4(&addr) && *leaf >= '0' && *leaf <= '9' && !strchr(leaf, '%'))
+		strcpy(out, leaf); /* there is one way to write it */
+	else if (rc == 0)
 		strcpy(out, ip_format(&addr, text));
 	else if (rc == -EOPNOTSUPP || looks)
 		return refuse(reason, size, rc, "%s", why);
@@ -96,17 +98,22 @@ static int leaf_canonical(const char *leaf, char *out, char *reason, size_t size
 	return 0;
 }
 
+static char separator_of(const char *host)
+{
+	return strchr(path_name(host), ':') ? '.' : ':';
+}
+
 static int member_path(const char *name, char *path, char *reason, size_t size)
 {
 	struct member_name member;
-	struct text t = {0};
 	int rc = name_endpoint(name, &member, reason, size);
 
 	if (rc)
 		return rc;
-	name_endpoint_text(member.host, member.port, &t);
-	snprintf(path, MODEL_PATH_MAX + 1, "%s", t.data ? t.data : "");
-	text_fini(&t);
+	int len = snprintf(path, MODEL_PATH_MAX + 1, "%s%c%u", member.host,
+		separator_of(member.host), member.port);
+	if (len > MODEL_PATH_MAX)
+		return refuse(reason, size, -EINVAL, "the name \"%s\" is too long", name);
 	return 0;
 }
 
@@ -200,8 +207,5 @@ int name_endpoint(const char *name, struct member_name *out, char *reason, size_
 
 void name_endpoint_text(const char *host, uint16_t port, struct text *out)
 {
-	const char *leaf = path_name(host);
-	char separator = strchr(leaf, ':') ? '.' : ':';
-
-	text_printf(out, "%s%c%u", host, separator, port);
+	text_printf(out, "%s%c%u", host, separator_of(host), port);
 }

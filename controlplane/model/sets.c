@@ -132,7 +132,7 @@ static int set_take(struct model *m, struct item *it, const struct field *f, str
 	if (f->create_only && t->before && !same && !m->internal)
 		return fail(m, err, -EINVAL, it, f->name,
 			"cannot be changed: delete and create the object");
-	if (!adds)
+	if (!adds && names_objects(f))
 		change_drop_pending(m, it, f);
 	field_put(m, it, f, v->data);
 	it->given |= 1ull << field_index(it, f);
