@@ -66,8 +66,8 @@ static int64_t compiler_init(struct compiler *c, const struct model *m, struct s
 }
 
 /* The writing run, into a zeroed buffer. */
-static int compiler_write(struct compiler *c, const struct snap_header *head, uint64_t origin,
-	void *buffer)
+static int compiler_write(
+	struct compiler *c, const struct snap_header *head, uint64_t origin, void *buffer)
 {
 	c->buffer = buffer;
 	*c->buffer = *head;
@@ -106,7 +106,8 @@ static int memfd_write(int fd, struct compiler *c, const struct snap_header *hea
 	int rc = compiler_write(c, head, origin, map);
 	/* The seal against writing is refused while a writable map exists. */
 	munmap(map, length);
-	if (rc == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (rc == 0 &&
+		fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		rc = -errno;
 	return rc;
 }

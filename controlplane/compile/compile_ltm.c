@@ -180,8 +180,8 @@ static uint32_t virtual_profile_row(const struct compiler *c, const struct objec
 }
 
 /* The default source is IPv4's; of an IPv6 destination it means everybody there. */
-static void virtual_source(const struct model *m, const struct virtual_conf *conf,
-	struct snap_virtual *row)
+static void virtual_source(
+	const struct model *m, const struct virtual_conf *conf, struct snap_virtual *row)
 {
 	const struct object *vaddr = model_get(m, conf->destination.addr);
 	const struct ip_addr *dst = &model_virtual_address(vaddr)->conf.address;
@@ -192,8 +192,8 @@ static void virtual_source(const struct model *m, const struct virtual_conf *con
 		row->source = ip_prefix_of(dst, 0);
 }
 
-static void virtual_vlans(struct compiler *c, const struct virtual_conf *conf,
-	struct snap_virtual *row)
+static void virtual_vlans(
+	struct compiler *c, const struct virtual_conf *conf, struct snap_virtual *row)
 {
 	uint32_t count = conf->vlans.count;
 
@@ -240,9 +240,12 @@ void compile_ltm(struct compiler *c)
 		enum model_kind kind;
 		void (*compile)(struct compiler *, const struct object *);
 	} order[] = {
-		{KIND_NODE, compile_node}, {KIND_POOL, compile_pool},
-		{KIND_PROFILE_FASTL4, compile_fastl4}, {KIND_PROFILE_UDP, compile_udp},
-		{KIND_SNATPOOL, compile_snatpool}, {KIND_VIRTUAL_ADDRESS, compile_vaddr},
+		{KIND_NODE, compile_node},
+		{KIND_POOL, compile_pool},
+		{KIND_PROFILE_FASTL4, compile_fastl4},
+		{KIND_PROFILE_UDP, compile_udp},
+		{KIND_SNATPOOL, compile_snatpool},
+		{KIND_VIRTUAL_ADDRESS, compile_vaddr},
 		{KIND_VIRTUAL, compile_virtual},
 	};
 	const struct object *o;

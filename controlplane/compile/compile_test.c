@@ -56,7 +56,6 @@ static struct snap_header *compiled(const struct model *m)
 
 #define ROW(h, kind, type, i) (&SNAP_ROWS(h, kind, struct type)[i])
 
-
 static void is_addr(const struct ip_addr *a, const char *text)
 {
 	char buf[IP_ADDR_TEXT];
@@ -81,10 +80,13 @@ static const char conf[] =
 	"ltm pool empty { }\n"
 	"ltm snatpool sp { members { 10.0.1.7 10.0.1.8 } }\n"
 	"ltm snatpool sq { members { 10.0.1.8 } }\n"
-	"ltm profile fastl4 slow { defaults-from fastL4 idle-timeout indefinite tcp-close-timeout 9 }\n"
+	"ltm profile fastl4 slow { defaults-from fastL4 idle-timeout indefinite tcp-close-timeout "
+	"9 }\n"
 	"ltm virtual-address 10.0.3.0 { address 10.0.3.0 mask 255.255.255.0 arp disabled }\n"
-	"ltm virtual net { destination 10.0.3.0:0 mask 255.255.255.0 ip-forward profiles { fastL4 { } } }\n"
-	"ltm virtual six { destination fd00::100.443 ip-protocol tcp pool web profiles { slow { } } disabled }\n"
+	"ltm virtual net { destination 10.0.3.0:0 mask 255.255.255.0 ip-forward profiles { fastL4 "
+	"{ } } }\n"
+	"ltm virtual six { destination fd00::100.443 ip-protocol tcp pool web profiles { slow { } "
+	"} disabled }\n"
 	"ltm virtual web { destination 10.0.1.100:80 ip-protocol udp pool web source 10.0.0.0/8\n"
 	"  profiles { udp { } } source-address-translation { type snat pool sp }\n"
 	"  vlans { external } vlans-enabled translate-port disabled source-port change }\n";
@@ -99,7 +101,8 @@ static void test_network(const struct snap_header *h)
 	CHECK_INT(ext->mtu, 1400);
 	CHECK_INT(ext->members, 1);
 	CHECK(!strncmp(ROW(h, SNAP_VLAN, snap_vlan, 0)->tap, "vlan-", 5));
-	const struct snap_vlan_member *m = ROW(h, SNAP_VLAN_MEMBER, snap_vlan_member, ext->first_member);
+	const struct snap_vlan_member *m =
+		ROW(h, SNAP_VLAN_MEMBER, snap_vlan_member, ext->first_member);
 	CHECK_INT(m->tagged, 0);
 	CHECK_STR(ROW(h, SNAP_INTERFACE, snap_interface, m->interface)->name, "1.1");
 
@@ -249,10 +252,12 @@ static void test_large(void)
 	for (unsigned i = 0; i < VIRTUALS; i++) {
 		text_printf(&t, "ltm pool p%u { members {", i);
 		for (unsigned k = 0; k < MEMBERS_EACH; k++)
-			text_printf(&t, " 10.%u.%u.%u:80 { address 10.%u.%u.%u }", 1 + i / 256 % 200,
-				i % 256, k + 1, 1 + i / 256 % 200, i % 256, k + 1);
-		text_printf(&t, " } }\nltm virtual v%u { destination 172.%u.%u.%u:80 ip-protocol tcp "
-				"pool p%u profiles { fastL4 { } } }\n",
+			text_printf(&t, " 10.%u.%u.%u:80 { address 10.%u.%u.%u }",
+				1 + i / 256 % 200, i % 256, k + 1, 1 + i / 256 % 200, i % 256,
+				k + 1);
+		text_printf(&t,
+			" } }\nltm virtual v%u { destination 172.%u.%u.%u:80 ip-protocol tcp "
+			"pool p%u profiles { fastL4 { } } }\n",
 			i, 16 + i / 65536, i / 256 % 256, i % 256, i);
 	}
 	struct model *m = model_of(t.data);
@@ -263,8 +268,8 @@ static void test_large(void)
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts[0]);
 		struct snap_header *h = compile_buffer(m, 1, &length);
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts[1]);
-		uint64_t ns = (uint64_t)((ts[1].tv_sec - ts[0].tv_sec) * 1000000000 + ts[1].tv_nsec -
-					 ts[0].tv_nsec);
+		uint64_t ns = (uint64_t)((ts[1].tv_sec - ts[0].tv_sec) * 1000000000 +
+					 ts[1].tv_nsec - ts[0].tv_nsec);
 		best = ns < best ? ns : best;
 		CHECK_INT(SNAP_COUNT(h, SNAP_MEMBER), VIRTUALS * MEMBERS_EACH);
 		free(h);

@@ -81,8 +81,9 @@ int dplink_send(struct dplink *l, struct msg_header *message, int fd, struct dpl
 	if (fd >= 0) {
 		m.msg_control = control.space;
 		m.msg_controllen = sizeof(control.space);
-		control.head = (struct cmsghdr){
-			.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+		control.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS};
 		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
 	}
 	if (sendmsg(l->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
@@ -145,8 +146,8 @@ static struct dplink_query *query_find(struct dplink *l, uint64_t seq)
 	struct dplink_query *q;
 
 	TAILQ_FOREACH(q, &l->unanswered, entry)
-		if (q->seq == seq)
-			return q;
+	if (q->seq == seq)
+		return q;
 	return NULL;
 }
 
@@ -260,7 +261,9 @@ static bool message_receive(struct dplink *l)
 		char space[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct iovec io = {&message, sizeof(message)};
-	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control.space,
+	struct msghdr m = {.msg_iov = &io,
+		.msg_iovlen = 1,
+		.msg_control = control.space,
 		.msg_controllen = sizeof(control.space)};
 	int fd = -1;
 
@@ -349,8 +352,8 @@ static void on_work(evutil_socket_t fd, short what, void *ctx)
 		dplink_pump(l);
 }
 
-struct dplink *dplink_new(struct event_base *base, const char *path, const struct dplink_ops *ops,
-	void *ctx)
+struct dplink *dplink_new(
+	struct event_base *base, const char *path, const struct dplink_ops *ops, void *ctx)
 {
 	struct timeval period = {.tv_usec = DPLINK_RETRY_MS * 1000};
 	struct dplink *l = calloc(1, sizeof(*l));
@@ -364,8 +367,8 @@ struct dplink *dplink_new(struct event_base *base, const char *path, const struc
 	l->write = event_new(base, -1, 0, on_writable, l);
 	l->work = event_new(base, -1, 0, on_work, l);
 	l->timer = event_new(base, -1, EV_PERSIST, on_timer, l);
-	if (dplink_sync_init(&l->sync) || !l->path || !l->read || !l->write || !l->work || !l->timer ||
-		event_add(l->timer, &period)) {
+	if (dplink_sync_init(&l->sync) || !l->path || !l->read || !l->write || !l->work ||
+		!l->timer || event_add(l->timer, &period)) {
 		dplink_free(l);
 		return NULL;
 	}

@@ -13,10 +13,10 @@
 #include "api/counters.h"
 #include "api/message.h"
 
-#define DPLINK_SOCKET_NAME "dp.sock"  /* within the run directory */
-#define DPLINK_RETRY_MS 50	      /* between attempts to connect */
-#define DPLINK_SILENCE_SECONDS 10     /* a request unanswered for so long: the connection is given up */
-#define DPLINK_WAIT_MS 2000	      /* longest time that a commit waits for the dataplane */
+#define DPLINK_SOCKET_NAME "dp.sock" /* within the run directory */
+#define DPLINK_RETRY_MS 50	     /* between attempts to connect */
+#define DPLINK_SILENCE_SECONDS 10 /* a request unanswered for so long: the connection is given up */
+#define DPLINK_WAIT_MS 2000	  /* longest time that a commit waits for the dataplane */
 
 struct dplink;
 
@@ -35,8 +35,8 @@ struct dplink_ops {
 };
 
 /* Starts to connect to the socket at path. NULL: no memory. */
-struct dplink *dplink_new(struct event_base *base, const char *path, const struct dplink_ops *ops,
-	void *ctx);
+struct dplink *dplink_new(
+	struct event_base *base, const char *path, const struct dplink_ops *ops, void *ctx);
 void dplink_free(struct dplink *l);
 
 /* The dataplane's greeting, or NULL while it is not connected. */

@@ -12,7 +12,8 @@ struct dplink_query {
 	TAILQ_ENTRY(dplink_query) entry;
 	uint64_t seq, sent_ns;
 	uint32_t type;
-	uint64_t number; /* MSG_SNAPSHOT and MSG_LIVE: value of sync's wanted counter that it reaches */
+	uint64_t
+		number; /* MSG_SNAPSHOT and MSG_LIVE: value of sync's wanted counter that it reaches */
 	const struct dplink_query_ops *ops; /* NULL: cancelled, or one of our own */
 	void *ctx;
 	struct msg_header message[]; /* of a question, until it is sent */
@@ -34,12 +35,12 @@ struct dplink_wait {
 struct dplink_sync {
 	uint64_t snapshot_wanted, snapshot_sent, snapshot_done;
 	uint64_t live_wanted, live_sent, live_done;
-	unsigned live_flying;	/* messages without result */
-	uint64_t refused;	/* value of snapshot_wanted that was refused last */
+	unsigned live_flying; /* messages without result */
+	uint64_t refused;     /* value of snapshot_wanted that was refused last */
 	char refused_reason[256];
-	uint32_t *dirty;	/* ids whose live row must be sent, each once */
+	uint32_t *dirty; /* ids whose live row must be sent, each once */
 	unsigned dirty_count, dirty_size;
-	uint64_t *dirty_slots;	/* bit per id slot: is in dirty */
+	uint64_t *dirty_slots; /* bit per id slot: is in dirty */
 	TAILQ_HEAD(, dplink_wait) waits;
 };
 
@@ -48,9 +49,9 @@ struct dplink {
 	const struct dplink_ops *ops;
 	void *ctx;
 	char *path;
-	int fd; /* -1: not connected */
-	bool ready; /* HELLO came */
-	bool broken; /* to be closed as soon as the stack is unwound */
+	int fd;		 /* -1: not connected */
+	bool ready;	 /* HELLO came */
+	bool broken;	 /* to be closed as soon as the stack is unwound */
 	bool complained; /* this outage has been logged */
 	struct event *read, *write, *timer, *work; /* work: close or send, off the caller's stack */
 	uint64_t seq, connected_ns;

@@ -175,8 +175,8 @@ static struct dplink_wait *wait_fulfilled(const struct dplink_sync *s)
 	struct dplink_wait *w;
 
 	TAILQ_FOREACH(w, &s->waits, entry)
-		if (s->snapshot_done >= w->snapshot && s->live_done >= w->live)
-			return w;
+	if (s->snapshot_done >= w->snapshot && s->live_done >= w->live)
+		return w;
 	return NULL;
 }
 

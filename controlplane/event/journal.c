@@ -23,7 +23,8 @@ void journal_commit(struct journal *j, const char *author, const char *what,
 {
 	log_write(changes->config ? LOG_LEVEL_NOTICE : LOG_LEVEL_DEBUG,
 		"journal: commit by %s: generation %" PRIu64 ", %u changes: %s%s%s", author,
-		changes->generation, changes->count, what, changes->note[0] ? "; " : "", changes->note);
+		changes->generation, changes->count, what, changes->note[0] ? "; " : "",
+		changes->note);
 }
 
 static const char *path_of(const struct model *m, uint32_t id, char *buf, size_t size)
@@ -63,7 +64,8 @@ void journal_event(struct journal *j, const struct model *m, const struct event_
 		return;
 	path_of(m, row->object, object, sizeof(object));
 	if (held_back)
-		log_notice("journal: %s: %u events like the next were not written", object, held_back);
+		log_notice(
+			"journal: %s: %u events like the next were not written", object, held_back);
 	switch (row->type) {
 	case EVENT_CONNECTIONS_ZERO:
 		log_debug("journal: %s: no connections left", object);
@@ -76,8 +78,9 @@ void journal_event(struct journal *j, const struct model *m, const struct event_
 			path_of(m, row->detail, detail, sizeof(detail)));
 		break;
 	case EVENT_ADDRESS_CONFLICT:
-		log_warning("journal: %s: address is also used by %02x:%02x:%02x:%02x:%02x:%02x", object,
-			row->mac[0], row->mac[1], row->mac[2], row->mac[3], row->mac[4], row->mac[5]);
+		log_warning("journal: %s: address is also used by %02x:%02x:%02x:%02x:%02x:%02x",
+			object, row->mac[0], row->mac[1], row->mac[2], row->mac[3], row->mac[4],
+			row->mac[5]);
 		break;
 	case EVENT_CONNECT_FAILED:
 		log_notice("journal: %s: does not answer connections", object);

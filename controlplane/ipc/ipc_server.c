@@ -170,7 +170,8 @@ void ipc_reply_error(struct ipc_request *r, const struct ipc_error *e)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		const char *value = texts[i].value ? texts[i].value : "";
 		if (*value || !texts[i].optional)
-			json_object_set_new(error, texts[i].key, ipc_text_new(value, strlen(value)));
+			json_object_set_new(
+				error, texts[i].key, ipc_text_new(value, strlen(value)));
 	}
 	if (e->line)
 		json_object_set_new(error, "line", json_integer(e->line));
@@ -224,8 +225,8 @@ static void client_close(struct ipc_client *c)
 /* What came is no message: says so, and ends, since the stream has lost its rhythm. */
 static void client_refuse(struct ipc_client *c, int code, const char *reason)
 {
-	json_t *message = json_pack("{s:{s:i,s:s,s:s,s:s,s:s,s:s}}", "error", "code", code, "kind", "",
-		"object", "", "field", "", "reason", reason, "text", reason);
+	json_t *message = json_pack("{s:{s:i,s:s,s:s,s:s,s:s,s:s}}", "error", "code", code, "kind",
+		"", "object", "", "field", "", "reason", reason, "text", reason);
 
 	frame_send(c, message);
 	bufferevent_disable(c->bev, EV_READ);
@@ -393,8 +394,8 @@ static int socket_listen(const char *path)
 	return fd;
 }
 
-struct ipc_server *ipc_server_new(struct event_base *base, const char *path, ipc_handler handler,
-	void *ctx)
+struct ipc_server *ipc_server_new(
+	struct event_base *base, const char *path, ipc_handler handler, void *ctx)
 {
 	struct ipc_server *s;
 	int fd = socket_listen(path);

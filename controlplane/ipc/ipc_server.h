@@ -13,9 +13,10 @@
 #include "ipc/ipc.h"
 
 #define IPC_CLIENTS_MAX 256u
-#define IPC_ROWS_BYTES 65536u	  /* a part of an answer is sent when its rows have about so many bytes */
-#define IPC_WAITING_MAX 262144u	  /* no further rows are asked for while so many bytes wait */
-#define IPC_STALL_SECONDS 60	  /* a client that reads nothing for so long is cut off */
+#define IPC_ROWS_BYTES                                                                             \
+	65536u /* a part of an answer is sent when its rows have about so many bytes */
+#define IPC_WAITING_MAX 262144u /* no further rows are asked for while so many bytes wait */
+#define IPC_STALL_SECONDS 60	/* a client that reads nothing for so long is cut off */
 
 struct ipc_server;
 
@@ -44,8 +45,8 @@ typedef void (*ipc_handler)(struct ipc_request *r, void *ctx);
  * Listens on path (an old socket there is removed, mode 0600). NULL with errno set on failure: -EADDRINUSE
  * if somebody answers there. The process ignores SIGPIPE from then on.
  */
-struct ipc_server *ipc_server_new(struct event_base *base, const char *path, ipc_handler handler,
-	void *ctx);
+struct ipc_server *ipc_server_new(
+	struct event_base *base, const char *path, ipc_handler handler, void *ctx);
 
 /* Closes all connections; the requests in progress are told by their gone callbacks. NULL is accepted. */
 void ipc_server_free(struct ipc_server *s);

@@ -30,7 +30,8 @@ static enum ipc_step rows_next(struct ipc_request *r, void *ctx)
 	unsigned *n = ctx;
 
 	for (unsigned i = 0; i < 100 && *n < ROWS; i++) {
-		ipc_row(r, json_pack("{s:i,s:s}", "number", (int)(*n)++, "text", "some text of a row"));
+		ipc_row(r, json_pack("{s:i,s:s}", "number", (int)(*n)++, "text",
+				   "some text of a row"));
 		produced++;
 	}
 	if (*n < ROWS)
@@ -62,7 +63,8 @@ static void handler(struct ipc_request *r, void *ctx)
 		ipc_reply(parked, json_object());
 		ipc_reply(r, json_object());
 	} else {
-		ipc_reply_error(r, &(struct ipc_error){.code = 400, .object = op, .reason = "unknown"});
+		ipc_reply_error(
+			r, &(struct ipc_error){.code = 400, .object = op, .reason = "unknown"});
 	}
 }
 
@@ -99,7 +101,8 @@ static void test_answers_in_order(void)
 	ask(fd, "nonsense", 2);
 	ask(fd, "peer", 3);
 	json_t *m = answer(fd, 1);
-	CHECK_INT(json_integer_value(json_object_get(json_object_get(m, "result"), "pid")), getpid());
+	CHECK_INT(
+		json_integer_value(json_object_get(json_object_get(m, "result"), "pid")), getpid());
 	json_decref(m);
 	m = answer(fd, 2);
 	json_t *error = json_object_get(m, "error");
@@ -210,9 +213,7 @@ static void test_late_answer(void)
 	close(other);
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *arg)
-{
-}
+static void on_tick(evutil_socket_t fd, short what, void *arg) {}
 
 static void *clients(void *arg)
 {

@@ -56,7 +56,10 @@ const struct tap *pass_tap(const struct pass *p, uint32_t vlan_id)
 
 int kernel_apply(struct kernel *k, const struct model *m, char *fault, size_t size)
 {
-	struct pass p = {.k = k, .m = m, .taps = model_count(m, KIND_VLAN), .fault = fault,
+	struct pass p = {.k = k,
+		.m = m,
+		.taps = model_count(m, KIND_VLAN),
+		.fault = fault,
 		.fault_size = size};
 
 	p.tap = calloc(p.taps + 1, sizeof(*p.tap));

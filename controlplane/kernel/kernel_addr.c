@@ -21,8 +21,8 @@ struct addresses {
 	unsigned count, size;
 };
 
-static struct address *address_add(struct addresses *a, unsigned index, const struct ip_addr *addr,
-	uint8_t prefix)
+static struct address *address_add(
+	struct addresses *a, unsigned index, const struct ip_addr *addr, uint8_t prefix)
 {
 	for (unsigned i = 0; i < a->count; i++)
 		if (a->row[i].index == index && a->row[i].prefix == prefix &&
@@ -102,8 +102,8 @@ static void addresses_apply(struct addresses *a)
 			int rc = address_change(a->p, row, add ? RTM_NEWADDR : RTM_DELADDR);
 			/* The kernel takes a network's secondary addresses away with the first. */
 			if (rc && (add || rc != -EADDRNOTAVAIL))
-				pass_fault(a->p, rc, "address %s/%u: %s", ip_format(&row->addr, text),
-					row->prefix, strerror(-rc));
+				pass_fault(a->p, rc, "address %s/%u: %s",
+					ip_format(&row->addr, text), row->prefix, strerror(-rc));
 		}
 }
 
@@ -117,9 +117,9 @@ void pass_addresses(struct pass *p)
 	for (unsigned i = 0; rc == 0 && (o = model_at(p->m, KIND_SELF, i)); i++) {
 		const struct self_conf *conf = &model_self(o)->conf;
 		const struct tap *tap = pass_tap(p, conf->vlan);
-		struct address *row = tap ? address_add(&a, tap->index, &conf->address.addr,
-						    conf->address.len)
-					  : NULL;
+		struct address *row =
+			tap ? address_add(&a, tap->index, &conf->address.addr, conf->address.len)
+			    : NULL;
 		if (row)
 			row->wanted = true;
 		else if (tap)

@@ -44,7 +44,8 @@ struct pass {
 };
 
 /* Remembers the first fault; the pass goes on. */
-void pass_fault(struct pass *p, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void pass_fault(struct pass *p, int rc, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 const struct tap *pass_tap(const struct pass *p, uint32_t vlan_id);
 

@@ -51,8 +51,8 @@ static int link_row(void *ctx, const struct nlmsghdr *row)
 	rtnl_parse(row, sizeof(*info), a, IFLA_MAX + 1);
 	if (!a[IFLA_IFNAME])
 		return 0;
-	bool ours = a[IFLA_IFALIAS] && !strncmp(RTA_DATA(a[IFLA_IFALIAS]), KERNEL_ALIAS,
-					       RTA_PAYLOAD(a[IFLA_IFALIAS]));
+	bool ours = a[IFLA_IFALIAS] &&
+		    !strncmp(RTA_DATA(a[IFLA_IFALIAS]), KERNEL_ALIAS, RTA_PAYLOAD(a[IFLA_IFALIAS]));
 	struct tap *tap = tap_named(l->p, RTA_DATA(a[IFLA_IFNAME]));
 	if (a[IFLA_MTU])
 		memcpy(&mtu, RTA_DATA(a[IFLA_MTU]), sizeof(mtu));

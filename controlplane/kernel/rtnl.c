@@ -144,8 +144,7 @@ int rtnl_dump(struct rtnl *nl, struct rtnl_request *r, rtnl_row row, void *ctx)
 
 void rtnl_parse(const struct nlmsghdr *row, size_t fixed, const struct rtattr **table, unsigned max)
 {
-	const struct rtattr *a =
-		(const void *)((const char *)NLMSG_DATA(row) + NLMSG_ALIGN(fixed));
+	const struct rtattr *a = (const void *)((const char *)NLMSG_DATA(row) + NLMSG_ALIGN(fixed));
 	unsigned left = (unsigned)(row->nlmsg_len - NLMSG_LENGTH(NLMSG_ALIGN(fixed)));
 
 	memset(table, 0, max * sizeof(*table));

@@ -44,6 +44,7 @@ typedef int (*rtnl_row)(void *ctx, const struct nlmsghdr *row);
 int rtnl_dump(struct rtnl *nl, struct rtnl_request *r, rtnl_row row, void *ctx);
 
 /* Attributes of a row behind its fixed part, by type; absent ones are NULL. */
-void rtnl_parse(const struct nlmsghdr *row, size_t fixed, const struct rtattr **table, unsigned max);
+void rtnl_parse(
+	const struct nlmsghdr *row, size_t fixed, const struct rtattr **table, unsigned max);
 
 #endif

@@ -23,7 +23,7 @@ struct cp {
 	struct event *signals[2], *upkeep;
 	const char *config_path, *store_dir;
 	uint64_t started_ns;
-	char refused[256]; /* why the dataplane refused the last snapshot, or "" */
+	char refused[256];	/* why the dataplane refused the last snapshot, or "" */
 	char kernel_fault[256]; /* what of the kernel's interfaces could not be made, or "" */
 };
 
@@ -51,7 +51,7 @@ struct cp_commit {
 	const char *what; /* one line for the history */
 	cp_change change;
 	void *ctx;
-	bool verify; /* only check */
+	bool verify;			  /* only check */
 	json_t *(*error_more)(void *ctx); /* further members of an error's answer; or NULL */
 	const struct text *startup; /* the change is the startup file, with this content; or NULL */
 };
@@ -114,7 +114,8 @@ struct cp_ids {
 
 bool cp_ids_add(struct cp_ids *ids, uint32_t id);
 /* All objects of a kind (of one owner, if owner_id is not ID_NONE). False: no memory. */
-bool cp_ids_kind(struct cp_ids *ids, const struct model *m, enum model_kind kind, uint32_t owner_id);
+bool cp_ids_kind(
+	struct cp_ids *ids, const struct model *m, enum model_kind kind, uint32_t owner_id);
 
 /* --- show ----------------------------------------------------------------------------------------- */
 
@@ -122,8 +123,8 @@ bool cp_ids_kind(struct cp_ids *ids, const struct model *m, enum model_kind kind
 json_t *cp_object_row(struct cp *cp, const struct object *o);
 
 /* A connection filter of a request (may be NULL: everything). False: refused. */
-bool cp_flow_filter(struct cp *cp, struct ipc_request *r, const json_t *filter,
-	struct flow_filter *out);
+bool cp_flow_filter(
+	struct cp *cp, struct ipc_request *r, const json_t *filter, struct flow_filter *out);
 
 /* One "show" each; they end the request. */
 void cp_show_objects(struct cp *cp, struct ipc_request *r, enum model_kind kind);

@@ -171,8 +171,8 @@ static void describe(const json_t *request, char *out, size_t size)
 	if (op && !strcmp(op, "edit"))
 		snprintf(out, size, "%s %s", verb ? verb : "", text ? text : "");
 	else
-		snprintf(out, size, "%s %s %s%s%s", op ? op : "", kind ? kind : "", owner ? owner : "",
-			owner && *owner ? " " : "", name ? name : "");
+		snprintf(out, size, "%s %s %s%s%s", op ? op : "", kind ? kind : "",
+			owner ? owner : "", owner && *owner ? " " : "", name ? name : "");
 	out[strcspn(out, "\r\n")] = 0;
 	free(text);
 	free(kind);
@@ -207,12 +207,13 @@ void cp_transaction(struct cp *cp, struct ipc_request *r, const struct cp_user *
 		return;
 	}
 	describe(many ? json_array_get(requests, 0) : body, what, sizeof(what));
-	cp_commit_reply(cp, r, &(struct cp_commit){
-				       .user = user,
-				       .what = what,
-				       .change = batch_apply,
-				       .ctx = &batch,
-				       .error_more = batch_error,
-				       .verify = json_is_true(json_object_get(body, "verify")),
-			       });
+	cp_commit_reply(cp, r,
+		&(struct cp_commit){
+			.user = user,
+			.what = what,
+			.change = batch_apply,
+			.ctx = &batch,
+			.error_more = batch_error,
+			.verify = json_is_true(json_object_get(body, "verify")),
+		});
 }

@@ -42,8 +42,8 @@ static void go_back(struct cp *cp)
 	cp->store = s;
 }
 
-static int commit_store(struct cp *cp, const struct cp_commit *commit, struct model_changes *changes,
-	struct model_error *err)
+static int commit_store(struct cp *cp, const struct cp_commit *commit,
+	struct model_changes *changes, struct model_error *err)
 {
 	int rc = store_append(cp->store, cp->model, changes, commit->user->name, commit->what);
 
@@ -111,7 +111,8 @@ static void waiting_gone(void *ctx)
 
 static void warn(json_t *result, const char *sentence)
 {
-	json_array_append_new(json_object_get(result, "warnings"), ipc_text_new(sentence, strlen(sentence)));
+	json_array_append_new(
+		json_object_get(result, "warnings"), ipc_text_new(sentence, strlen(sentence)));
 }
 
 static void waiting_done(void *ctx, int status, const char *reason)
@@ -120,7 +121,8 @@ static void waiting_done(void *ctx, int status, const char *reason)
 	char sentence[400];
 
 	if (status == -EINVAL) {
-		snprintf(sentence, sizeof(sentence), "the dataplane refused the configuration: %s", reason);
+		snprintf(sentence, sizeof(sentence), "the dataplane refused the configuration: %s",
+			reason);
 		warn(w->result, sentence);
 	} else if (status) {
 		warn(w->result, reason);
@@ -131,8 +133,9 @@ static void waiting_done(void *ctx, int status, const char *reason)
 
 static json_t *result_new(struct cp *cp, const struct model_changes *changes)
 {
-	return json_pack("{s:I,s:i,s:i,s:o,s:[]}", "generation", (json_int_t)model_generation(cp->model),
-		"changes", (int)changes->count, "unsaved", (int)store_unsaved(cp->store), "note",
+	return json_pack("{s:I,s:i,s:i,s:o,s:[]}", "generation",
+		(json_int_t)model_generation(cp->model), "changes", (int)changes->count, "unsaved",
+		(int)store_unsaved(cp->store), "note",
 		ipc_text_new(changes->note, strlen(changes->note)), "warnings");
 }
 
@@ -142,7 +145,8 @@ void cp_commit_reply(struct cp *cp, struct ipc_request *r, const struct cp_commi
 	struct model_error err;
 
 	if (cp_commit(cp, commit, &changes, &err)) {
-		cp_refuse_model(r, &err, commit->error_more ? commit->error_more(commit->ctx) : NULL);
+		cp_refuse_model(
+			r, &err, commit->error_more ? commit->error_more(commit->ctx) : NULL);
 		return;
 	}
 	json_t *result = result_new(cp, &changes);

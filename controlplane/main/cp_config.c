@@ -54,11 +54,15 @@ void cp_load(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	source.file = from_startup ? cp->config_path : file ? file : "input";
 	snprintf(what, sizeof(what), "load sys config%s %s", merge ? " merge" : "", source.file);
 	if (source_read(cp, r, &source)) {
-		struct cp_commit commit = {.user = user, .what = what, .change = source_load,
-			.ctx = &source, .verify = verify};
+		struct cp_commit commit = {.user = user,
+			.what = what,
+			.change = source_load,
+			.ctx = &source,
+			.verify = verify};
 		/* What the file says now is what a later save may overwrite. */
-		commit.startup = from_startup && !merge && !verify ? &(struct text){
-			.data = source.text, .len = source.length} : NULL;
+		commit.startup = from_startup && !merge && !verify
+					 ? &(struct text){.data = source.text, .len = source.length}
+					 : NULL;
 		cp_commit_reply(cp, r, &commit);
 	}
 	free(source.text);
@@ -74,11 +78,13 @@ void cp_save(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	if (rc == -EEXIST) {
 		json_t *more = json_pack("{s:o}", "difference",
 			ipc_text_new(difference.data ? difference.data : "", difference.len));
-		ipc_reply_error(r, &(struct ipc_error){.code = 409, .file = cp->config_path,
-					   .reason = "was changed by somebody else since it was read",
-					   .text = "the startup file was changed by somebody else since it "
-						   "was read: load it, or save with force",
-					   .more = more});
+		ipc_reply_error(
+			r, &(struct ipc_error){.code = 409,
+				   .file = cp->config_path,
+				   .reason = "was changed by somebody else since it was read",
+				   .text = "the startup file was changed by somebody else since it "
+					   "was read: load it, or save with force",
+				   .more = more});
 	} else if (rc) {
 		cp_refuse(r, 500, "", "%s: %s", cp->config_path, strerror(-rc));
 	} else {

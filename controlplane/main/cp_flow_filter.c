@@ -52,7 +52,8 @@ static bool parse_proto(const json_t *value, uint8_t *proto)
 	static const struct {
 		const char *name;
 		uint8_t proto;
-	} names[] = {{"tcp", 6}, {"udp", 17}, {"icmp", 1}, {"ipv6-icmp", 58}, {"icmp6", 58}, {"any", 0}};
+	} names[] = {
+		{"tcp", 6}, {"udp", 17}, {"icmp", 1}, {"ipv6-icmp", 58}, {"icmp6", 58}, {"any", 0}};
 	const char *text = json_string_value(value);
 	uint64_t number;
 
@@ -75,8 +76,8 @@ struct parser {
 };
 
 /* Id of a named object. False: refused. */
-static bool parse_object(struct parser *p, enum model_kind kind, uint32_t owner, const json_t *value,
-	const char *key, uint32_t *id)
+static bool parse_object(struct parser *p, enum model_kind kind, uint32_t owner,
+	const json_t *value, const char *key, uint32_t *id)
 {
 	char *name = ipc_text_get(value, NULL);
 	const struct object *o;
@@ -142,7 +143,8 @@ static int parse_plain(struct parser *p, const char *key, const json_t *value)
 				*plain[i].seconds = (uint32_t)number;
 			return 1;
 		}
-		cp_refuse(p->r, 400, key, "%s", plain[i].addr ? "must be an address" : "must be a number");
+		cp_refuse(p->r, 400, key, "%s",
+			plain[i].addr ? "must be an address" : "must be a number");
 		return -1;
 	}
 	return 0;
@@ -172,8 +174,8 @@ static bool parse_key(struct parser *p, const char *key, const json_t *value)
 	return false;
 }
 
-bool cp_flow_filter(struct cp *cp, struct ipc_request *r, const json_t *filter,
-	struct flow_filter *out)
+bool cp_flow_filter(
+	struct cp *cp, struct ipc_request *r, const json_t *filter, struct flow_filter *out)
 {
 	struct parser p = {cp, r, out, filter};
 	const char *key;
@@ -184,8 +186,7 @@ bool cp_flow_filter(struct cp *cp, struct ipc_request *r, const json_t *filter,
 		cp_refuse(r, 400, "filter", "must be an object");
 		return false;
 	}
-	json_object_foreach((json_t *)filter, key, value)
-		if (!parse_key(&p, key, value))
-			return false;
+	json_object_foreach(
+		(json_t *)filter, key, value) if (!parse_key(&p, key, value)) return false;
 	return true;
 }

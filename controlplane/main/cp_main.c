@@ -20,7 +20,8 @@ static const char usage[] =
 	"  --config FILE          startup configuration\n"
 	"  --store DIR            running configuration, kept over restarts\n"
 	"  --dataplane-user NAME  may open the kernel taps (default root)\n"
-	"  --verify               only check FILE: 0 if it is right, else says why and ends with 1\n"
+	"  --verify               only check FILE: 0 if it is right, else says why and ends with "
+	"1\n"
 	"  --debug                more messages\n";
 
 struct options {
@@ -31,8 +32,9 @@ struct options {
 static bool options_parse(int argc, char **argv, struct options *o)
 {
 	enum { RUN_DIR, CONFIG, STORE, USER, VERIFY, DEBUG, HELP };
-	static const struct option known[] = {{"run-dir", 1, NULL, RUN_DIR}, {"config", 1, NULL, CONFIG},
-		{"store", 1, NULL, STORE}, {"dataplane-user", 1, NULL, USER}, {"verify", 0, NULL, VERIFY},
+	static const struct option known[] = {{"run-dir", 1, NULL, RUN_DIR},
+		{"config", 1, NULL, CONFIG}, {"store", 1, NULL, STORE},
+		{"dataplane-user", 1, NULL, USER}, {"verify", 0, NULL, VERIFY},
 		{"debug", 0, NULL, DEBUG}, {"help", 0, NULL, HELP}, {0}};
 	int c;
 
@@ -130,7 +132,8 @@ static int configuration_init(struct cp *cp)
 	if (rc)
 		log_error("store: %s", model_error_text(&err, sentence, sizeof(sentence)));
 	else
-		log_notice("store: running configuration loaded: generation %llu, %u changes not saved",
+		log_notice("store: running configuration loaded: generation %llu, %u changes not "
+			   "saved",
 			(unsigned long long)model_generation(cp->model), store_unsaved(cp->store));
 	return rc;
 }

@@ -79,7 +79,8 @@ int cp_kind(const char *words)
 			return k;
 	/* "ltm pool members", as people say, for the block "members" of "ltm pool". */
 	for (int k = 0; k < MODEL_KINDS; k++) {
-		const struct kind *owner = model_kinds[k].owner >= 0 ? &model_kinds[model_kinds[k].owner] : NULL;
+		const struct kind *owner =
+			model_kinds[k].owner >= 0 ? &model_kinds[model_kinds[k].owner] : NULL;
 		size_t n = owner ? strlen(owner->words) : 0;
 
 		if (owner && !strncmp(owner->words, words, n) && words[n] == ' ' &&
@@ -104,8 +105,10 @@ bool cp_find_owner(struct cp *cp, struct ipc_request *r, enum model_kind kind, c
 		return true;
 	o = model_find(cp->model, owner_kind, ID_NONE, owner);
 	if (!o) {
-		ipc_reply_error(r, &(struct ipc_error){.code = 404, .kind = model_kinds[owner_kind].words,
-					   .object = owner, .reason = "does not exist"});
+		ipc_reply_error(r, &(struct ipc_error){.code = 404,
+					   .kind = model_kinds[owner_kind].words,
+					   .object = owner,
+					   .reason = "does not exist"});
 		return false;
 	}
 	*owner_id = o->id;
@@ -121,8 +124,11 @@ const struct object *cp_find(struct cp *cp, struct ipc_request *r, enum model_ki
 	if (o)
 		return o;
 	snprintf(text, sizeof(text), "%s %s: does not exist", model_kinds[kind].words, name);
-	ipc_reply_error(r, &(struct ipc_error){.code = 404, .kind = model_kinds[kind].words,
-				   .object = name, .reason = "does not exist", .text = text});
+	ipc_reply_error(r, &(struct ipc_error){.code = 404,
+				   .kind = model_kinds[kind].words,
+				   .object = name,
+				   .reason = "does not exist",
+				   .text = text});
 	return NULL;
 }
 

@@ -6,8 +6,8 @@
 
 #include "main/cp.h"
 
-#define PAGE_ROWS 1024u	     /* flows that are asked for at once */
-#define DELETE_ROWS 65536u   /* flows that are deleted at once */
+#define PAGE_ROWS 1024u	   /* flows that are asked for at once */
+#define DELETE_ROWS 65536u /* flows that are deleted at once */
 
 /* A question in progress. Rows come at the pace of the client: the next page is asked for when it has room. */
 struct question {
@@ -55,8 +55,8 @@ static const char *proto_name(uint8_t proto, char text[8])
 
 static json_t *flow_object(const struct cp *cp, const struct flow_row *f)
 {
-	static const char *const states[FLOW_TCP_STATES] = {"", "syn-sent", "syn-received",
-		"established", "fin-wait", "closing", "closed"};
+	static const char *const states[FLOW_TCP_STATES] = {
+		"", "syn-sent", "syn-received", "established", "fin-wait", "closing", "closed"};
 	const struct object *virtual = model_get(cp->model, f->virtual_id);
 	const char *pool, *member = member_path(cp, f->member_id, &pool);
 	char number[8];
@@ -75,10 +75,12 @@ static json_t *flow_object(const struct cp *cp, const struct flow_row *f)
 		const char *key;
 		uint64_t value;
 	} numbers[] = {{"worker", f->worker}, {"age", f->age}, {"idle", f->idle},
-		{"timeout", f->timeout}, {"packets-in", f->packets[0]}, {"packets-out", f->packets[1]},
-		{"bits-in", f->bytes[0] * 8}, {"bits-out", f->bytes[1] * 8}};
+		{"timeout", f->timeout}, {"packets-in", f->packets[0]},
+		{"packets-out", f->packets[1]}, {"bits-in", f->bytes[0] * 8},
+		{"bits-out", f->bytes[1] * 8}};
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		json_object_set_new(row, numbers[i].key, json_integer((json_int_t)numbers[i].value));
+		json_object_set_new(
+			row, numbers[i].key, json_integer((json_int_t)numbers[i].value));
 	return row;
 }
 
@@ -90,9 +92,9 @@ static json_t *neighbour_object(const struct cp *cp, const struct neighbour_row 
 
 	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", n->mac[0], n->mac[1], n->mac[2],
 		n->mac[3], n->mac[4], n->mac[5]);
-	return json_pack("{s:s,s:s,s:s,s:s,s:I,s:i}", "address", ip_format(&n->addr, addr), "mac", mac,
-		"vlan", vlan ? vlan->path : "", "state", n->state < 4 ? states[n->state] : "", "age",
-		(json_int_t)n->age, "worker", n->worker);
+	return json_pack("{s:s,s:s,s:s,s:s,s:I,s:i}", "address", ip_format(&n->addr, addr), "mac",
+		mac, "vlan", vlan ? vlan->path : "", "state", n->state < 4 ? states[n->state] : "",
+		"age", (json_int_t)n->age, "worker", n->worker);
 }
 
 static void memory_rows(struct ipc_request *r, const struct msg_memory_info *m)
@@ -101,10 +103,14 @@ static void memory_rows(struct ipc_request *r, const struct msg_memory_info *m)
 		const char *name, *unit;
 		uint64_t value;
 	} rows[] = {
-		{"mbufs", "buffers", m->mbufs}, {"mbufs-free", "buffers", m->mbufs_free},
-		{"flows", "flows", m->flows}, {"flows-max", "flows", m->flows_max},
-		{"flow-bytes", "bytes", m->flow_bytes}, {"heap-bytes", "bytes", m->heap_bytes},
-		{"heap-blocks", "blocks", m->heap_blocks}, {"malloc-bytes", "bytes", m->malloc_bytes},
+		{"mbufs", "buffers", m->mbufs},
+		{"mbufs-free", "buffers", m->mbufs_free},
+		{"flows", "flows", m->flows},
+		{"flows-max", "flows", m->flows_max},
+		{"flow-bytes", "bytes", m->flow_bytes},
+		{"heap-bytes", "bytes", m->heap_bytes},
+		{"heap-blocks", "blocks", m->heap_blocks},
+		{"malloc-bytes", "bytes", m->malloc_bytes},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -185,8 +191,8 @@ static void question_free(void *ctx)
 
 static const struct ipc_stream question_stream = {question_next, question_free};
 
-static struct question *question_new(struct cp *cp, struct ipc_request *r, uint32_t type,
-	uint32_t length)
+static struct question *question_new(
+	struct cp *cp, struct ipc_request *r, uint32_t type, uint32_t length)
 {
 	struct question *q = calloc(1, sizeof(*q));
 

@@ -161,7 +161,8 @@ static void node_row(struct cp *cp, const struct object *o, json_t *row)
 				totals_add(&t, cp, m->id);
 	put_state(row, &s, true);
 	put_addr(row, "addr", &n->conf.address);
-	put_holds(row, n->live.ratio, n->live.dynamic_ratio, n->conf.connection_limit, &n->live.holds);
+	put_holds(row, n->live.ratio, n->live.dynamic_ratio, n->conf.connection_limit,
+		&n->live.holds);
 	put_totals(row, "serverside.", &t);
 }
 
@@ -178,12 +179,13 @@ static void member_row(struct cp *cp, const struct object *o, json_t *row)
 	put_number(row, "", "port", m->conf.port);
 	put_text(row, "nodeName", node->path);
 	put_text(row, "poolName", model_get(cp->model, o->owner)->path);
-	put_holds(row, m->live.ratio, m->live.dynamic_ratio, m->conf.connection_limit, &m->live.holds);
+	put_holds(row, m->live.ratio, m->live.dynamic_ratio, m->conf.connection_limit,
+		&m->live.holds);
 	put_totals(row, "serverside.", &t);
 }
 
-static void put_field(const struct cp *cp, const struct object *o, json_t *row, const char *key,
-	const char *name)
+static void put_field(
+	const struct cp *cp, const struct object *o, json_t *row, const char *key, const char *name)
 {
 	struct text text = {0};
 
@@ -275,7 +277,8 @@ json_t *cp_object_row(struct cp *cp, const struct object *o)
 
 	if (!row)
 		return NULL;
-	put_text(row, "kind", o->kind == KIND_POOL_MEMBER ? "ltm pool members" : model_kinds[o->kind].words);
+	put_text(row, "kind",
+		o->kind == KIND_POOL_MEMBER ? "ltm pool members" : model_kinds[o->kind].words);
 	put_text(row, "name", o->path);
 	put_text(row, "owner", owner ? owner->path : "");
 	put_number(row, "", "id", o->id);

@@ -54,10 +54,11 @@ static void show_interfaces(struct cp *cp, struct ipc_request *r)
 
 		snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", p->mac[0], p->mac[1],
 			p->mac[2], p->mac[3], p->mac[4], p->mac[5]);
-		ipc_row(r, json_pack("{s:o,s:o,s:s,s:b}", "name",
-				   ipc_text_new(p->name, strnlen(p->name, sizeof(p->name))), "driver",
-				   ipc_text_new(p->driver, strnlen(p->driver, sizeof(p->driver))), "mac",
-				   mac, "up", p->up));
+		ipc_row(r,
+			json_pack("{s:o,s:o,s:s,s:b}", "name",
+				ipc_text_new(p->name, strnlen(p->name, sizeof(p->name))), "driver",
+				ipc_text_new(p->driver, strnlen(p->driver, sizeof(p->driver))),
+				"mac", mac, "up", p->up));
 	}
 }
 
@@ -120,10 +121,11 @@ static void show_history(struct cp *cp, struct ipc_request *r)
 		c = sorted[i];
 		snprintf(time, sizeof(time), "%" PRIu64 ".%03u", c->time / 1000,
 			(unsigned)(c->time % 1000));
-		ipc_row(r, json_pack("{s:I,s:s,s:o,s:o,s:i}", "generation", (json_int_t)c->generation,
-				   "time", time, "author", ipc_text_new(c->author, strlen(c->author)),
-				   "what", ipc_text_new(c->what, strlen(c->what)), "changes",
-				   (int)c->changes));
+		ipc_row(r,
+			json_pack("{s:I,s:s,s:o,s:o,s:i}", "generation", (json_int_t)c->generation,
+				"time", time, "author", ipc_text_new(c->author, strlen(c->author)),
+				"what", ipc_text_new(c->what, strlen(c->what)), "changes",
+				(int)c->changes));
 	}
 }
 
@@ -134,9 +136,12 @@ void cp_show_system(struct cp *cp, struct ipc_request *r, const char *what)
 		bool needs_dataplane;
 		void (*rows)(struct cp *cp, struct ipc_request *r);
 	} shows[] = {
-		{"sys status", false, show_status}, {"sys dataplane", false, show_dataplane},
-		{"sys version", false, show_version}, {"sys history", false, show_history},
-		{"sys worker", true, show_workers}, {"sys drop", true, show_drops},
+		{"sys status", false, show_status},
+		{"sys dataplane", false, show_dataplane},
+		{"sys version", false, show_version},
+		{"sys history", false, show_history},
+		{"sys worker", true, show_workers},
+		{"sys drop", true, show_drops},
 		{"net interface", true, show_interfaces},
 	};
 

@@ -21,7 +21,8 @@ static bool side_no_session(const struct state_side *s)
 
 static uint8_t server_avail(const struct state_side *own, const struct state_side *parent)
 {
-	if (side_forced_down(own) || side_forced_down(parent) || side_down(own) || side_down(parent))
+	if (side_forced_down(own) || side_forced_down(parent) || side_down(own) ||
+		side_down(parent))
 		return 0;
 	if (side_no_session(own) || side_no_session(parent))
 		return LIVE_PERSISTED;
@@ -31,8 +32,11 @@ static uint8_t server_avail(const struct state_side *own, const struct state_sid
 static uint8_t server_monitor(const struct state_side *own, const struct state_side *parent)
 {
 	static const uint8_t of_verdict[] = {
-		[VERDICT_UNCHECKED] = MONITOR_UNCHECKED, [VERDICT_CHECKING] = MONITOR_CHECKING,
-		[VERDICT_UP] = MONITOR_UP, [VERDICT_DOWN] = MONITOR_DOWN, [VERDICT_DRAIN] = MONITOR_UP,
+		[VERDICT_UNCHECKED] = MONITOR_UNCHECKED,
+		[VERDICT_CHECKING] = MONITOR_CHECKING,
+		[VERDICT_UP] = MONITOR_UP,
+		[VERDICT_DOWN] = MONITOR_DOWN,
+		[VERDICT_DRAIN] = MONITOR_UP,
 	};
 
 	if (side_forced_down(own))
@@ -51,8 +55,8 @@ static uint8_t server_session(const struct state_side *own, const struct state_s
 	return own->verdict == VERDICT_DRAIN ? SESSION_DISABLED : SESSION_ENABLED;
 }
 
-static uint8_t server_availability(const struct state_side *own, const struct state_side *parent,
-	uint8_t avail)
+static uint8_t server_availability(
+	const struct state_side *own, const struct state_side *parent, uint8_t avail)
 {
 	if (avail == 0)
 		return AVAILABILITY_RED;
@@ -66,8 +70,8 @@ static uint8_t server_availability(const struct state_side *own, const struct st
 	return AVAILABILITY_BLUE;
 }
 
-static const char *server_reason(const struct state_side *own, const struct state_side *parent,
-	const struct state *s)
+static const char *server_reason(
+	const struct state_side *own, const struct state_side *parent, const struct state *s)
 {
 	if (side_forced_down(own))
 		return "Forced offline";
@@ -133,13 +137,13 @@ struct state state_of_pool(const struct state_count *members)
 		s.reason = "The pool has no members";
 	}
 	if (members->disabled && members->disabled == n[AVAILABILITY_GREEN] + n[AVAILABILITY_BLUE] +
-							     n[AVAILABILITY_YELLOW])
+							      n[AVAILABILITY_YELLOW])
 		s.reason = "All members that are up are disabled";
 	return s;
 }
 
-struct state state_of_virtual(bool enabled, bool address_enabled, bool at_limit,
-	const struct state *pool)
+struct state state_of_virtual(
+	bool enabled, bool address_enabled, bool at_limit, const struct state *pool)
 {
 	struct state s = {.availability = AVAILABILITY_BLUE, .reason = "It has no pool to ask"};
 
@@ -196,6 +200,7 @@ const char *state_monitor_name(unsigned monitor)
 
 const char *state_session_name(unsigned session)
 {
-	static const char *const names[] = {"enabled", "disabled", "user-disabled", "addr-disabled"};
+	static const char *const names[] = {
+		"enabled", "disabled", "user-disabled", "addr-disabled"};
 	return NAME_AT(names, session);
 }

@@ -70,8 +70,8 @@ void state_count_add(struct state_count *count, const struct state *child);
 struct state state_of_pool(const struct state_count *members);
 
 /* A virtual server: pool NULL if it has none. */
-struct state state_of_virtual(bool enabled, bool address_enabled, bool at_limit,
-	const struct state *pool);
+struct state state_of_virtual(
+	bool enabled, bool address_enabled, bool at_limit, const struct state *pool);
 
 /* LTM's words. */
 const char *state_availability_name(unsigned availability); /* "available", "unavailable", ... */

@@ -75,7 +75,8 @@ int file_write_all(int fd, const void *data, size_t length)
 int file_sync_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	char *folder =
+		slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 	int rc = 0;
 
 	if (!folder)

@@ -19,7 +19,8 @@ static int lines_init(struct lines *l, const char *text)
 
 	for (const char *p = text; *p; p++)
 		count += *p == '\n' || !p[1];
-	*l = (struct lines){calloc(count + 1, sizeof(*l->start)), calloc(count + 1, sizeof(*l->length)), 0};
+	*l = (struct lines){
+		calloc(count + 1, sizeof(*l->start)), calloc(count + 1, sizeof(*l->length)), 0};
 	if (!l->start || !l->length)
 		return -1;
 	while (*text) {
@@ -67,7 +68,8 @@ static void middle_out(struct writer *w, const struct lines *a, unsigned a0, uns
 	const struct lines *b, unsigned b0, unsigned b1)
 {
 	size_t n = a1 - a0, m = b1 - b0, i = 0, j = 0;
-	unsigned *table = (n + 1) * (m + 1) <= TABLE_MAX ? calloc((n + 1) * (m + 1), sizeof(*table)) : NULL;
+	unsigned *table =
+		(n + 1) * (m + 1) <= TABLE_MAX ? calloc((n + 1) * (m + 1), sizeof(*table)) : NULL;
 
 #define AT(x, y) table[(x) * (m + 1) + (y)]
 	for (size_t x = n; table && x-- > 0;)

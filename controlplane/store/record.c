@@ -16,8 +16,9 @@ struct record_head {
 	uint64_t size;	   /* of the whole record with padding */
 	uint64_t checksum; /* over everything behind this field */
 	uint64_t seq, generation, time;
-	uint32_t changes, ids, author, what; /* numbers and bytes (with NUL) of the parts that follow */
-	uint64_t length;		     /* of the text */
+	uint32_t changes, ids, author,
+		what;	 /* numbers and bytes (with NUL) of the parts that follow */
+	uint64_t length; /* of the text */
 };
 
 #define CHECKED_FROM offsetof(struct record_head, seq)

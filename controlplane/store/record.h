@@ -20,14 +20,14 @@ enum record_type {
 
 struct record {
 	uint32_t type;
-	uint32_t changes;    /* objects */
-	uint64_t seq;	     /* of the record: 1, 2, ...; a full file repeats the last it contains */
-	uint64_t generation; /* of the configuration afterwards */
-	uint64_t time;	     /* ms since 1970 */
+	uint32_t changes; /* objects */
+	uint64_t seq;	  /* of the record: 1, 2, ...; a full file repeats the last it contains */
+	uint64_t generation;	   /* of the configuration afterwards */
+	uint64_t time;		   /* ms since 1970 */
 	const char *author, *what; /* NUL-terminated; what: one line for people */
-	const uint32_t *ids; /* of a RECORD_LIVE: `changes` objects; else NULL */
+	const uint32_t *ids;	   /* of a RECORD_LIVE: `changes` objects; else NULL */
 	const char *text;
-	size_t length;	     /* of text */
+	size_t length; /* of text */
 };
 
 /* Bytes of the record, to be freed, and their number in *size. NULL: no memory. */

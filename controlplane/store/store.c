@@ -103,8 +103,8 @@ static int load_failed(struct model_error *err, const char *file, const char *re
 static const struct model_actor store_actor = {.class = HOLD_OPERATOR, .role = ROLE_ADMIN};
 
 /* The file `running`: META, then FULL. */
-static int running_load(struct store *s, struct model *m, const char *data, size_t size,
-	struct model_error *err)
+static int running_load(
+	struct store *s, struct model *m, const char *data, size_t size, struct model_error *err)
 {
 	struct record r;
 	size_t offset = 0;
@@ -137,13 +137,14 @@ static size_t log_good_size(const struct store *s, const char *data, size_t size
 	while ((rc = record_decode(data, size, &offset, &r)) == 0)
 		;
 	if (rc == -EBADMSG)
-		log_warning("store: %s: cut at byte %zu of %zu: the last change was not written whole",
+		log_warning(
+			"store: %s: cut at byte %zu of %zu: the last change was not written whole",
 			s->log, offset, size);
 	return offset;
 }
 
-static int log_record_load(struct store *s, struct model *m, const struct record *r,
-	struct model_error *err)
+static int log_record_load(
+	struct store *s, struct model *m, const struct record *r, struct model_error *err)
 {
 	int rc;
 
@@ -157,8 +158,8 @@ static int log_record_load(struct store *s, struct model *m, const struct record
 }
 
 /* In one transaction; the model takes each text as the commit that it was. */
-static int log_load(struct store *s, struct model *m, const char *data, size_t size,
-	struct model_error *err)
+static int log_load(
+	struct store *s, struct model *m, const char *data, size_t size, struct model_error *err)
 {
 	struct record r;
 	size_t offset = 0;
@@ -288,8 +289,13 @@ static int running_write(struct store *s, const struct model *m)
 	struct text text = {0};
 	size_t meta_size = 0, full_size = 0;
 	char *json = store_meta_dump(s), *meta = NULL, *full = NULL, *both = NULL;
-	struct record r = {.type = RECORD_META, .seq = s->seq, .generation = model_generation(m),
-		.time = store_now_ms(), .author = "", .what = "", .text = json,
+	struct record r = {.type = RECORD_META,
+		.seq = s->seq,
+		.generation = model_generation(m),
+		.time = store_now_ms(),
+		.author = "",
+		.what = "",
+		.text = json,
 		.length = json ? strlen(json) : 0};
 	int rc = -ENOMEM;
 

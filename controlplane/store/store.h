@@ -16,8 +16,8 @@
 
 #include "model/model.h"
 
-#define STORE_HISTORY 1000u	      /* commits that are remembered */
-#define STORE_LOG_RECORDS_MAX 4096u   /* the log is folded beyond this many records */
+#define STORE_HISTORY 1000u	       /* commits that are remembered */
+#define STORE_LOG_RECORDS_MAX 4096u    /* the log is folded beyond this many records */
 #define STORE_LOG_BYTES_MAX (8u << 20) /* or bytes, if it is also larger than the configuration */
 
 struct store;

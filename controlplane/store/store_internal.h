@@ -10,7 +10,7 @@ struct store {
 	char *running, *log, *startup; /* paths */
 	int lock_fd, log_fd;
 	bool empty;
-	bool sync_due;	    /* the log has bytes that are not flushed */
+	bool sync_due; /* the log has bytes that are not flushed */
 	uint64_t log_bytes, log_records, running_bytes;
 	uint64_t seq, origin, saved_generation;
 	unsigned unsaved_commits;

@@ -49,8 +49,11 @@ static void unsaved_clear(struct store *s)
 
 static void commit_fill(struct store_commit *c, const struct record *r)
 {
-	*c = (struct store_commit){.generation = r->generation, .time = r->time, .changes = r->changes,
-		.config = r->type == RECORD_COMMIT, .live_id = r->ids && r->changes == 1 ? r->ids[0] : ID_NONE};
+	*c = (struct store_commit){.generation = r->generation,
+		.time = r->time,
+		.changes = r->changes,
+		.config = r->type == RECORD_COMMIT,
+		.live_id = r->ids && r->changes == 1 ? r->ids[0] : ID_NONE};
 	strncpy(c->author, r->author, sizeof(c->author) - 1);
 	strncpy(c->what, r->what, sizeof(c->what) - 1);
 }
@@ -117,18 +120,17 @@ char *store_meta_dump(const struct store *s)
 		json_array_append_new(ids, json_integer(s->unsaved_ids[i]));
 	for (unsigned i = count; i-- > 0;) {
 		const struct store_commit *c = store_commit_at(s, i);
-		json_array_append_new(history, json_pack("{s:I,s:I,s:i,s:b,s:o,s:o}", "generation",
-						       (json_int_t)c->generation, "time",
-						       (json_int_t)c->time, "changes", (int)c->changes,
-						       "config", c->config, "author",
-						       text_or_empty(c->author), "what",
-						       text_or_empty(c->what)));
+		json_array_append_new(
+			history, json_pack("{s:I,s:I,s:i,s:b,s:o,s:o}", "generation",
+					 (json_int_t)c->generation, "time", (json_int_t)c->time,
+					 "changes", (int)c->changes, "config", c->config, "author",
+					 text_or_empty(c->author), "what", text_or_empty(c->what)));
 	}
 	char origin[20];
 	snprintf(origin, sizeof(origin), "%016" PRIx64, s->origin);
 	json_t *meta = json_pack("{s:s,s:I,s:i,s:o,s:o}", "origin", origin, "saved-generation",
-		(json_int_t)s->saved_generation, "unsaved-commits", (int)s->unsaved_commits, "unsaved-ids",
-		ids, "history", history);
+		(json_int_t)s->saved_generation, "unsaved-commits", (int)s->unsaved_commits,
+		"unsaved-ids", ids, "history", history);
 	char *dump = meta ? json_dumps(meta, JSON_COMPACT) : NULL;
 	json_decref(meta);
 	return dump;
@@ -144,14 +146,18 @@ static void history_load(struct store *s, const json_t *history)
 		const char *author = json_string_value(json_object_get(c, "author"));
 		const char *what = json_string_value(json_object_get(c, "what"));
 
-		history_add(s, &(struct record){
-			.type = json_is_true(json_object_get(c, "config")) ? RECORD_COMMIT : RECORD_LIVE,
-			.generation = (uint64_t)json_integer_value(json_object_get(c, "generation")),
-			.time = (uint64_t)json_integer_value(json_object_get(c, "time")),
-			.changes = (uint32_t)json_integer_value(json_object_get(c, "changes")),
-			.author = author ? author : "",
-			.what = what ? what : "",
-		});
+		history_add(s,
+			&(struct record){
+				.type = json_is_true(json_object_get(c, "config")) ? RECORD_COMMIT
+										   : RECORD_LIVE,
+				.generation = (uint64_t)json_integer_value(
+					json_object_get(c, "generation")),
+				.time = (uint64_t)json_integer_value(json_object_get(c, "time")),
+				.changes =
+					(uint32_t)json_integer_value(json_object_get(c, "changes")),
+				.author = author ? author : "",
+				.what = what ? what : "",
+			});
 	}
 }
 
@@ -165,10 +171,11 @@ int store_meta_load(struct store *s, const char *json, size_t length)
 
 	if (origin)
 		s->origin = strtoull(origin, NULL, 16);
-	s->saved_generation = (uint64_t)json_integer_value(json_object_get(meta, "saved-generation"));
+	s->saved_generation =
+		(uint64_t)json_integer_value(json_object_get(meta, "saved-generation"));
 	s->unsaved_commits = (unsigned)json_integer_value(json_object_get(meta, "unsaved-commits"));
-	json_array_foreach(json_object_get(meta, "unsaved-ids"), i, id)
-		rc = rc ? rc : unsaved_add(s, (uint32_t)json_integer_value(id));
+	json_array_foreach(json_object_get(meta, "unsaved-ids"), i, id) rc =
+		rc ? rc : unsaved_add(s, (uint32_t)json_integer_value(id));
 	history_load(s, json_object_get(meta, "history"));
 	json_decref(meta);
 	return rc;

@@ -209,7 +209,8 @@ static void test_pushes(struct store **s, struct model **m)
 		before++;
 	for (int i = 0; i < 100; i++) {
 		char text[64];
-		snprintf(text, sizeof(text), "ltm pool web members modify { 10.0.0.1:80 { ratio %d } }", i + 2);
+		snprintf(text, sizeof(text),
+			"ltm pool web members modify { 10.0.0.1:80 { ratio %d } }", i + 2);
 		edit(*s, *m, VERB_MODIFY, text);
 	}
 	while (store_commit_at(*s, lines))

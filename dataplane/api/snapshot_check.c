@@ -13,7 +13,7 @@
 
 struct checker {
 	const struct snap_header *h;
-	uint64_t *slots;	     /* bit per id slot: taken */
+	uint64_t *slots;	    /* bit per id slot: taken */
 	uint32_t tiled[SNAP_KINDS]; /* rows of each table that spans have covered so far */
 	char *reason;
 	size_t reason_size;
@@ -133,10 +133,14 @@ static bool rule_holds(struct checker *c, const uint8_t *row, const struct snap_
 static int rows_check(struct checker *c, unsigned kind)
 {
 	static const char *const why[] = {
-		[RULE_ADDR] = "", [RULE_RANGE] = "out of range", [RULE_ZERO] = "not zero",
-		[RULE_ID] = "none, or its slot is used twice", [RULE_REF] = "no such row",
+		[RULE_ADDR] = "",
+		[RULE_RANGE] = "out of range",
+		[RULE_ZERO] = "not zero",
+		[RULE_ID] = "none, or its slot is used twice",
+		[RULE_REF] = "no such row",
 		[RULE_SPAN] = "rows not contiguous or beyond the table",
-		[RULE_NAME] = "not a printable name", [RULE_PREFIX] = "does not fit its address",
+		[RULE_NAME] = "not a printable name",
+		[RULE_PREFIX] = "does not fit its address",
 	};
 	const struct snap_table *t = &c->h->tables[kind];
 	const uint8_t *row = (const uint8_t *)c->h + t->offset;
@@ -151,12 +155,13 @@ static int rows_check(struct checker *c, unsigned kind)
 /* Each row of a table that others span belongs to exactly one of them. */
 static int spans_check(struct checker *c)
 {
-	static const uint8_t spanned[] = {SNAP_VLAN_MEMBER, SNAP_SERVICE, SNAP_MEMBER, SNAP_VLAN_REF,
-		SNAP_SNAT_ADDR};
+	static const uint8_t spanned[] = {
+		SNAP_VLAN_MEMBER, SNAP_SERVICE, SNAP_MEMBER, SNAP_VLAN_REF, SNAP_SNAT_ADDR};
 
 	for (size_t i = 0; i < sizeof(spanned); i++)
 		if (c->tiled[spanned[i]] != c->h->tables[spanned[i]].count)
-			return refuse(c, "%s table: rows that belong to nobody", snap_kind_name[spanned[i]]);
+			return refuse(c, "%s table: rows that belong to nobody",
+				snap_kind_name[spanned[i]]);
 	return 0;
 }
 
@@ -185,7 +190,8 @@ static int routes_check(struct checker *c)
 		if ((r->kind == SNAP_ROUTE_GATEWAY) != gateway)
 			return refuse_row(c, SNAP_ROUTE, i, "gateway: does not go with the kind");
 		if (gateway && ip_is_v4(&r->gateway) != ip_is_v4(&r->network))
-			return refuse_row(c, SNAP_ROUTE, i, "gateway: other family than the network");
+			return refuse_row(
+				c, SNAP_ROUTE, i, "gateway: other family than the network");
 	}
 	return 0;
 }
@@ -209,9 +215,11 @@ static int virtuals_check(struct checker *c)
 		if ((v->snat == SNAP_SNAT_POOL) != (v->snatpool != SNAP_NIL))
 			return refuse_row(c, SNAP_VIRTUAL, i, "snatpool: does not go with snat");
 		if (v->vlans == SNAP_VLANS_ALL && v->vlan_count)
-			return refuse_row(c, SNAP_VIRTUAL, i, "vlans: a list although all are meant");
+			return refuse_row(
+				c, SNAP_VIRTUAL, i, "vlans: a list although all are meant");
 		if (ip_is_v4(&v->source) != ip_is_v4(&vaddr[v->vaddr].addr))
-			return refuse_row(c, SNAP_VIRTUAL, i, "source: other family than the destination");
+			return refuse_row(
+				c, SNAP_VIRTUAL, i, "source: other family than the destination");
 	}
 	return 0;
 }
@@ -227,10 +235,11 @@ static int tables_check(struct checker *c)
 		const struct snap_table *t = &h->tables[k];
 
 		if (t->row != snap_row_size[k])
-			return refuse(c, "%s table: rows of %u bytes, not %u", snap_kind_name[k], t->row,
-				snap_row_size[k]);
+			return refuse(c, "%s table: rows of %u bytes, not %u", snap_kind_name[k],
+				t->row, snap_row_size[k]);
 		if (t->count > SNAP_ROWS_MAX)
-			return refuse(c, "%s table: %u rows are too many", snap_kind_name[k], t->count);
+			return refuse(
+				c, "%s table: %u rows are too many", snap_kind_name[k], t->count);
 		if (t->offset % SNAP_ALIGN)
 			return refuse(c, "%s table: not aligned", snap_kind_name[k]);
 		if (t->offset < end || t->offset > h->length ||
@@ -284,8 +293,8 @@ int snapshot_check(const void *buffer, size_t length, char *reason, size_t reaso
 	}
 	for (unsigned k = 0; k < SNAP_KINDS && rc == 0; k++)
 		rc = rows_check(&c, k);
-	int (*const more[])(struct checker *) = {spans_check, members_check, routes_check,
-		selfs_check, virtuals_check};
+	int (*const more[])(struct checker *) = {
+		spans_check, members_check, routes_check, selfs_check, virtuals_check};
 	for (size_t i = 0; i < sizeof(more) / sizeof(*more) && rc == 0; i++)
 		rc = more[i](&c);
 	free(c.slots);

@@ -7,7 +7,8 @@
 #include "api/snapshot_rules.h"
 #include "base/check.h"
 
-#define ROW(buffer, kind, type, i) ((type *)((char *)(buffer) + (buffer)->tables[kind].offset) + (i))
+#define ROW(buffer, kind, type, i)                                                                 \
+	((type *)((char *)(buffer) + (buffer)->tables[kind].offset) + (i))
 
 static struct ip_addr addr(const char *text)
 {
@@ -19,42 +20,68 @@ static struct ip_addr addr(const char *text)
 static const struct snap_live live = {.ratio = 1, .dynamic_ratio = 1, .avail = LIVE_BITS};
 
 static const uint32_t counts[SNAP_KINDS] = {
-	[SNAP_SETTINGS] = 1, [SNAP_INTERFACE] = 2, [SNAP_VLAN] = 2, [SNAP_VLAN_MEMBER] = 3,
-	[SNAP_SELF] = 2, [SNAP_SERVICE] = 1, [SNAP_ROUTE] = 3, [SNAP_NODE] = 2, [SNAP_POOL] = 2,
-	[SNAP_MEMBER] = 3, [SNAP_VADDR] = 2, [SNAP_VIRTUAL] = 2, [SNAP_VLAN_REF] = 2,
-	[SNAP_PROFILE] = 2, [SNAP_SNATPOOL] = 1, [SNAP_SNAT_ADDR] = 2,
+	[SNAP_SETTINGS] = 1,
+	[SNAP_INTERFACE] = 2,
+	[SNAP_VLAN] = 2,
+	[SNAP_VLAN_MEMBER] = 3,
+	[SNAP_SELF] = 2,
+	[SNAP_SERVICE] = 1,
+	[SNAP_ROUTE] = 3,
+	[SNAP_NODE] = 2,
+	[SNAP_POOL] = 2,
+	[SNAP_MEMBER] = 3,
+	[SNAP_VADDR] = 2,
+	[SNAP_VIRTUAL] = 2,
+	[SNAP_VLAN_REF] = 2,
+	[SNAP_PROFILE] = 2,
+	[SNAP_SNATPOOL] = 1,
+	[SNAP_SNAT_ADDR] = 2,
 };
 
 static void fill_net(struct snap_header *h)
 {
 	*ROW(h, SNAP_SETTINGS, struct snap_settings, 0) = (struct snap_settings){
 		.auto_lasthop = 1, .arp_timeout = 300, .arp_retries = 3, .maximum_arp = 2048};
-	*ROW(h, SNAP_INTERFACE, struct snap_interface, 0) = (struct snap_interface){.id = 1, .name = "1.1"};
-	*ROW(h, SNAP_INTERFACE, struct snap_interface, 1) = (struct snap_interface){.id = 2, .name = "1.2"};
+	*ROW(h, SNAP_INTERFACE, struct snap_interface, 0) =
+		(struct snap_interface){.id = 1, .name = "1.1"};
+	*ROW(h, SNAP_INTERFACE, struct snap_interface, 1) =
+		(struct snap_interface){.id = 2, .name = "1.2"};
 	*ROW(h, SNAP_VLAN, struct snap_vlan, 0) = (struct snap_vlan){
 		.id = 3, .tag = 10, .mtu = 1500, .members = 2, .tap = "external"};
-	*ROW(h, SNAP_VLAN, struct snap_vlan, 1) = (struct snap_vlan){
-		.id = 4, .tag = 20, .mtu = 1500, .first_member = 2, .members = 1, .tap = "internal"};
+	*ROW(h, SNAP_VLAN, struct snap_vlan, 1) = (struct snap_vlan){.id = 4,
+		.tag = 20,
+		.mtu = 1500,
+		.first_member = 2,
+		.members = 1,
+		.tap = "internal"};
 	ROW(h, SNAP_VLAN_MEMBER, struct snap_vlan_member, 1)->interface = 1;
 	ROW(h, SNAP_VLAN_MEMBER, struct snap_vlan_member, 2)->tagged = 1;
-	*ROW(h, SNAP_SELF, struct snap_self, 0) = (struct snap_self){.id = 5, .addr = addr("10.0.0.1"),
-		.prefix = 24, .allow = SNAP_ALLOW_LIST, .services = 1};
+	*ROW(h, SNAP_SELF, struct snap_self, 0) = (struct snap_self){.id = 5,
+		.addr = addr("10.0.0.1"),
+		.prefix = 24,
+		.allow = SNAP_ALLOW_LIST,
+		.services = 1};
 	*ROW(h, SNAP_SELF, struct snap_self, 1) = (struct snap_self){
 		.id = 6, .vlan = 1, .addr = addr("2001:db8::1"), .prefix = 64, .first_service = 1};
 	ROW(h, SNAP_SERVICE, struct snap_service, 0)->port = 22;
-	*ROW(h, SNAP_ROUTE, struct snap_route, 0) = (struct snap_route){.id = 7, .vlan = SNAP_NIL,
-		.network = addr("0.0.0.0"), .gateway = addr("10.0.0.254")};
+	*ROW(h, SNAP_ROUTE, struct snap_route, 0) = (struct snap_route){.id = 7,
+		.vlan = SNAP_NIL,
+		.network = addr("0.0.0.0"),
+		.gateway = addr("10.0.0.254")};
 	*ROW(h, SNAP_ROUTE, struct snap_route, 1) = (struct snap_route){
 		.id = 8, .kind = SNAP_ROUTE_VLAN, .prefix = 16, .network = addr("10.1.0.0")};
 	*ROW(h, SNAP_ROUTE, struct snap_route, 2) = (struct snap_route){.id = 9,
-		.kind = SNAP_ROUTE_BLACKHOLE, .vlan = SNAP_NIL, .prefix = 32, .network = addr("2001:db8::")};
+		.kind = SNAP_ROUTE_BLACKHOLE,
+		.vlan = SNAP_NIL,
+		.prefix = 32,
+		.network = addr("2001:db8::")};
 }
 
 static void fill_ltm(struct snap_header *h)
 {
 	for (uint32_t i = 0; i < 2; i++)
-		*ROW(h, SNAP_NODE, struct snap_node, i) = (struct snap_node){
-			.id = 10 + i, .addr = addr("10.0.1.1"), .live = live};
+		*ROW(h, SNAP_NODE, struct snap_node, i) =
+			(struct snap_node){.id = 10 + i, .addr = addr("10.0.1.1"), .live = live};
 	*ROW(h, SNAP_POOL, struct snap_pool, 0) = (struct snap_pool){.id = 12, .members = 2};
 	*ROW(h, SNAP_POOL, struct snap_pool, 1) = (struct snap_pool){
 		.id = 13, .lb = SNAP_LB_RATIO_NODE, .first_member = 2, .members = 1};
@@ -62,21 +89,29 @@ static void fill_ltm(struct snap_header *h)
 		*ROW(h, SNAP_MEMBER, struct snap_member, i) = (struct snap_member){
 			.id = 14 + i, .pool = i / 2, .node = i % 2, .port = 80, .live = live};
 	for (uint32_t i = 0; i < 2; i++)
-		*ROW(h, SNAP_VADDR, struct snap_vaddr, i) = (struct snap_vaddr){
-			.id = 17 + i, .addr = addr(i ? "0.0.0.0" : "10.0.0.80"), .prefix = i ? 0 : 32};
+		*ROW(h, SNAP_VADDR, struct snap_vaddr, i) = (struct snap_vaddr){.id = 17 + i,
+			.addr = addr(i ? "0.0.0.0" : "10.0.0.80"),
+			.prefix = i ? 0 : 32};
 	for (uint32_t i = 0; i < 2; i++)
 		*ROW(h, SNAP_VIRTUAL, struct snap_virtual, i) = (struct snap_virtual){.id = 19 + i,
-			.vaddr = i, .pool = i ? SNAP_NIL : 1, .profile = i, .source = addr("0.0.0.0"),
-			.snat = i ? SNAP_SNAT_NONE : SNAP_SNAT_POOL, .snatpool = i ? SNAP_NIL : 0,
-			.vlans = i ? SNAP_VLANS_ALL : SNAP_VLANS_ONLY, .first_vlan = i ? 2 : 0,
-			.vlan_count = i ? 0 : 2, .live = live};
+			.vaddr = i,
+			.pool = i ? SNAP_NIL : 1,
+			.profile = i,
+			.source = addr("0.0.0.0"),
+			.snat = i ? SNAP_SNAT_NONE : SNAP_SNAT_POOL,
+			.snatpool = i ? SNAP_NIL : 0,
+			.vlans = i ? SNAP_VLANS_ALL : SNAP_VLANS_ONLY,
+			.first_vlan = i ? 2 : 0,
+			.vlan_count = i ? 0 : 2,
+			.live = live};
 	for (uint32_t i = 0; i < 2; i++)
 		*ROW(h, SNAP_PROFILE, struct snap_profile, i) = (struct snap_profile){
 			.id = 21 + i, .kind = (uint8_t)i, .idle_timeout = SNAP_TIMEOUT_INDEFINITE};
-	*ROW(h, SNAP_SNATPOOL, struct snap_snatpool, 0) = (struct snap_snatpool){.id = 23, .addrs = 2};
+	*ROW(h, SNAP_SNATPOOL, struct snap_snatpool, 0) =
+		(struct snap_snatpool){.id = 23, .addrs = 2};
 	for (uint32_t i = 0; i < 2; i++)
-		*ROW(h, SNAP_SNAT_ADDR, struct snap_snat_addr, i) = (struct snap_snat_addr){
-			.id = 24 + i, .addr = addr("10.0.0.81")};
+		*ROW(h, SNAP_SNAT_ADDR, struct snap_snat_addr, i) =
+			(struct snap_snat_addr){.id = 24 + i, .addr = addr("10.0.0.81")};
 }
 
 static void seal(struct snap_header *h)
@@ -112,12 +147,12 @@ static void expect_refused(enum snap_kind kind, uint32_t row, const char *name, 
 	struct snap_header *h = snapshot_new();
 	char reason[256];
 
-	memcpy((char *)h + h->tables[kind].offset + (size_t)row * h->tables[kind].row + offset, &value,
-		size);
+	memcpy((char *)h + h->tables[kind].offset + (size_t)row * h->tables[kind].row + offset,
+		&value, size);
 	seal(h);
 	if (check(h, h->length, reason) != -EINVAL || !strstr(reason, name)) {
-		fprintf(stderr, "%s = %llu in row %u: got \"%s\"\n", name, (unsigned long long)value,
-			row, reason);
+		fprintf(stderr, "%s = %llu in row %u: got \"%s\"\n", name,
+			(unsigned long long)value, row, reason);
 		abort();
 	}
 	free(h);
@@ -125,7 +160,8 @@ static void expect_refused(enum snap_kind kind, uint32_t row, const char *name, 
 
 #define BAD(kind, row, type, field, value)                                                         \
 	expect_refused(kind, row, #field, offsetof(struct type, field),                            \
-		sizeof(((struct type *)0)->field) > 8 ? 8 : sizeof(((struct type *)0)->field), value)
+		sizeof(((struct type *)0)->field) > 8 ? 8 : sizeof(((struct type *)0)->field),     \
+		value)
 
 #define BAD_LIVE(kind, type)                                                                       \
 	do {                                                                                       \

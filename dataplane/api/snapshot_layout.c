@@ -30,7 +30,8 @@ uint64_t snapshot_layout(struct snap_header *h, const uint32_t count[SNAP_KINDS]
 {
 	uint64_t end = sizeof(*h);
 
-	*h = (struct snap_header){.magic = SNAP_MAGIC, .version = SNAP_VERSION, .kinds = SNAP_KINDS};
+	*h = (struct snap_header){
+		.magic = SNAP_MAGIC, .version = SNAP_VERSION, .kinds = SNAP_KINDS};
 	for (unsigned k = 0; k < SNAP_KINDS; k++) {
 		end = (end + SNAP_ALIGN - 1) / SNAP_ALIGN * SNAP_ALIGN;
 		h->tables[k] = (struct snap_table){end, count[k], snap_row_size[k]};

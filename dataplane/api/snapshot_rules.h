@@ -6,13 +6,13 @@
 #include "api/snapshot.h"
 
 enum snap_rule_type {
-	RULE_ADDR,   /* 16 bytes, any value */
-	RULE_RANGE,  /* min..max */
-	RULE_ZERO,   /* size reserved bytes */
-	RULE_ID,     /* id whose slot nobody else has */
-	RULE_REF,    /* row of table `max`; SNAP_NIL if min is 1 */
-	RULE_SPAN,   /* first and count: rows of table `max`, tiled without gap in order of the owners */
-	RULE_NAME,   /* SNAP_NAME_MAX bytes of printable text with a NUL, padded with NUL */
+	RULE_ADDR,  /* 16 bytes, any value */
+	RULE_RANGE, /* min..max */
+	RULE_ZERO,  /* size reserved bytes */
+	RULE_ID,    /* id whose slot nobody else has */
+	RULE_REF,   /* row of table `max`; SNAP_NIL if min is 1 */
+	RULE_SPAN, /* first and count: rows of table `max`, tiled without gap in order of the owners */
+	RULE_NAME, /* SNAP_NAME_MAX bytes of printable text with a NUL, padded with NUL */
 	RULE_PREFIX, /* bits of the address at offset min; if max is 1 the host part of that is zero */
 };
 
