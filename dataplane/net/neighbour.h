@@ -61,6 +61,32 @@ void neighbour_learn(struct worker *w, const struct neighbour_news *news);
 /* Keeps m until the next hop is resolved, or drops it. */
 void neighbour_wait(struct worker *w, struct rte_mbuf *m, uint32_t nexthop);
 
+/* --- for neighbour.c, nexthop.c and neighbour_age.c alone: rows ---------------------------------- */
+
+struct neighbour_table *neighbour_table_of(const struct worker *w);
+
+/* The head of the chain that rows of that key are in. */
+uint32_t *neighbour_bucket(struct neighbour_table *t, uint32_t vlan_id, const struct ip_addr *addr);
+bool neighbour_is(const struct neighbour *n, enum nexthop_kind kind, uint32_t vlan_id,
+	const struct ip_addr *addr);
+
+/* A zeroed row, in no bucket; another that nobody holds makes room. NEXTHOP_NONE if all are held. */
+uint32_t neighbour_new(struct worker *w);
+void neighbour_free(struct worker *w, uint32_t i);
+void neighbour_link(struct neighbour_table *t, uint32_t i);
+void neighbour_unlink(struct neighbour_table *t, uint32_t i);
+void neighbour_queue_drop(struct worker *w, struct neighbour *n, enum drop_reason reason);
+
+/* The ready Ethernet header; its type is written with each packet. False: port is not in the VLAN. */
+bool neighbour_header_write(struct worker *w, uint32_t i, uint8_t port);
+
+/* Asks once; begins asking anew; gives up. */
+void neighbour_ask(struct worker *w, uint32_t i, bool unicast);
+void neighbour_resolve(struct worker *w, uint32_t i);
+void neighbour_fail(struct worker *w, uint32_t i);
+
+/* --- upkeep --------------------------------------------------------------------------------------- */
+
 /* After a change of VLANs, self IPs or routes. */
 void neighbours_sync(struct worker *w);
 
