@@ -9,9 +9,21 @@
 #include "net/net.h"
 #include "wire/headers.h"
 
+#define USED_UP_SLOTS 16u
+
+/* A source address whose ports towards a server were found taken: not looked at again before `until`. */
+struct used_up {
+	struct ip_addr src, dst;
+	uint16_t dst_port;
+	uint8_t proto;
+	uint32_t until; /* tick; 0 = empty */
+};
+
 struct l4_worker {
 	struct flow_worker table;
 	uint32_t port_cursor;  /* where the search for a source port goes on */
+	uint32_t snat_turn;    /* which address of a SNAT pool is next */
+	struct used_up used_up[USED_UP_SLOTS];
 	uint32_t hand;	       /* next record of the sweep */
 	uint64_t sweep_start;  /* ns: when the hand was at 0 */
 	uint64_t sweep_period; /* ns a whole sweep takes */

@@ -9,7 +9,8 @@
 #include "lb/lb.h"
 #include "wire/csum.h"
 
-#define PORT_TRIES 4096u /* source ports tried for one connection */
+#define PORT_TRIES 4096u  /* source ports tried for one connection */
+#define USED_UP_TICKS 10u /* such a search is not repeated sooner: it costs as much as a thousand packets */
 
 /* What a connection is going to be. */
 struct opening {
@@ -97,6 +98,28 @@ static bool port_untranslated(struct opening *o)
 	return false;
 }
 
+static struct used_up *used_up_slot(struct opening *o)
+{
+	uint32_t mix = o->server.src.w[3] ^ o->server.dst.w[3] * 31u ^ o->server.dst_port;
+
+	return &o->w->l4->used_up[(mix ^ mix >> 16 ^ mix >> 24) % USED_UP_SLOTS];
+}
+
+static bool is_used_up(struct opening *o)
+{
+	const struct used_up *u = used_up_slot(o);
+
+	return u->until != 0 && (int32_t)(u->until - o->w->now) > 0 && u->proto == o->proto &&
+	       u->dst_port == o->server.dst_port && ip_equal(&u->src, &o->server.src) &&
+	       ip_equal(&u->dst, &o->server.dst);
+}
+
+static void note_used_up(struct opening *o)
+{
+	*used_up_slot(o) = (struct used_up){o->server.src, o->server.dst, o->server.dst_port, o->proto,
+		o->w->now + USED_UP_TICKS};
+}
+
 /* A port of this worker's block of server.src. */
 static bool port_translated(struct opening *o)
 {
@@ -109,7 +132,7 @@ static bool port_translated(struct opening *o)
 		o->server.src_port = own;
 		return true;
 	}
-	if (o->virtual->source_port == SNAP_PORT_PRESERVE_STRICT)
+	if (o->virtual->source_port == SNAP_PORT_PRESERVE_STRICT || is_used_up(o))
 		return false;
 	for (unsigned i = 0; i < PORT_TRIES && i < count; i++) {
 		uint16_t port = first + l4->port_cursor++ % count;
@@ -118,6 +141,7 @@ static bool port_translated(struct opening *o)
 		o->server.src_port = port;
 		return true;
 	}
+	note_used_up(o);
 	return false;
 }
 
@@ -140,7 +164,7 @@ static enum drop_reason source_pool(struct opening *o)
 	const struct snap_snat_addr *addrs =
 		SNAP_ROWS(snap, SNAP_SNAT_ADDR, struct snap_snat_addr) + pool->first_addr;
 	enum drop_reason reason = DROP_NO_SNAT_ADDRESS;
-	uint32_t turn = o->w->l4->port_cursor;
+	uint32_t turn = o->w->l4->snat_turn++;
 
 	for (uint32_t i = 0; i < pool->addrs; i++) {
 		unsigned owner;
@@ -155,11 +179,19 @@ static enum drop_reason source_pool(struct opening *o)
 	return reason;
 }
 
+static bool snat_wanted(const struct opening *o)
+{
+	const struct snap_pool *pools = SNAP_ROWS(o->w->view->snap, SNAP_POOL, struct snap_pool);
+	const struct snap_virtual *v = o->virtual;
+
+	return v->snat != SNAP_SNAT_NONE && (v->pool == SNAP_NIL || pools[v->pool].allow_snat);
+}
+
 static enum drop_reason source_choose(struct opening *o)
 {
 	enum drop_reason reason;
 
-	if (o->virtual->snat == SNAP_SNAT_NONE) {
+	if (!snat_wanted(o)) {
 		o->snat = SNAT_NOT;
 		o->server.src = o->client.src;
 		reason = port_untranslated(o) ? LB_ADMITTED : DROP_PORTS_EXHAUSTED;

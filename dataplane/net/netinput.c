@@ -73,7 +73,8 @@ static bool is_martian(const struct worker *w, const struct wire_info *i, const 
 	if (i->ip_version == 4 ? martian4(src->w[3]) || martian4(dst->w[3])
 			       : martian6(src) || martian6(dst))
 		return true;
-	return ip_equal(src, dst) || own_find(w->view->net, src) != NULL;
+	const struct own_addr *own = own_find(w->view->net, src);
+	return ip_equal(src, dst) || (own && !own->shared);
 }
 
 /* ICMP that ends here: what hosts must not be told, what is damaged. */

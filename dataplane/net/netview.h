@@ -51,6 +51,7 @@ struct own_addr {
 	uint16_t vlan;	  /* whose network it lies in, or NET_NO_VLAN */
 	uint8_t owner;	  /* enum net_owner; NET_NOT_OURS = free place */
 	bool answers, echo; /* ARP and NDP; ICMP echo */
+	bool shared;	  /* servers own it too and answer from it: its address is not translated */
 	uint64_t since;	  /* ns, when it first appeared */
 };
 

@@ -79,6 +79,19 @@ static void add_virtuals(struct net_tables *t)
 	}
 }
 
+/* Addresses that virtual servers leave as they are. */
+static void mark_shared(struct net_tables *t)
+{
+	const struct snap_vaddr *vaddr = SNAP_ROWS(t->snap, SNAP_VADDR, struct snap_vaddr);
+	const struct snap_virtual *v = SNAP_ROWS(t->snap, SNAP_VIRTUAL, struct snap_virtual);
+
+	for (uint32_t i = 0; i < SNAP_COUNT(t->snap, SNAP_VIRTUAL); i++) {
+		struct own_addr *a = &t->own[own_place(t, &vaddr[v[i].vaddr].addr)];
+		if (a->owner == NET_VADDR && v[i].type == SNAP_VIRTUAL_FASTL4 && !v[i].translate_address)
+			a->shared = true;
+	}
+}
+
 static void add_snats(struct net_tables *t)
 {
 	const struct snap_snat_addr *snat = SNAP_ROWS(t->snap, SNAP_SNAT_ADDR, struct snap_snat_addr);
@@ -121,6 +134,7 @@ int own_build(struct net_tables *t, const struct net_tables *old, uint64_t now_n
 	t->own_mask = places - 1;
 	add_selfs(t);
 	add_virtuals(t);
+	mark_shared(t);
 	add_snats(t);
 	carry_over(t, old, now_ns);
 	return 0;
