@@ -24,6 +24,12 @@ def levels(weir):
     return {row["name"]: row["value"] for row in weir.show("sys memory")}
 
 
+def empty(weir):
+    """levels() once the flow table is empty."""
+    wait_until(lambda: levels(weir)["flows"] == 0, "all flows have left", 30)
+    return levels(weir)
+
+
 def change(weir, ratios, commits, ip):
     """Ratio changes (live) and commits (snapshots), interleaved."""
     every = max(1, ratios // max(1, commits))
@@ -40,20 +46,16 @@ def run(topology, ip, ratios, commits, seconds, **options):
         warm = wrk_start(picture.client, ip.virtual, seconds=1, close=close)
         assert not wrk_end(warm).errors
     change(weir, 20, 4, ip)
-    wait_until(lambda: not weir.connections(), "all flows have left", 20)
-    before = levels(weir)
+    before = empty(weir)
     loads = [wrk_start(picture.client, ip.virtual, seconds=seconds, connections=4, close=close)
              for close in (False, True)]
     change(weir, ratios, commits, ip)
     for load in loads:
         result = wrk_end(load)
         assert not result.errors and result.requests > 100
-    wait_until(lambda: not weir.connections(), "all flows have left", 20)
-    after = levels(weir)
-    assert after["mbufs-free"] >= before["mbufs-free"]
-    assert after["flows"] == before["flows"] == 0
+    after = empty(weir)
+    assert after["mbufs-free"] >= before["mbufs-free"] - 64, "two bursts may be with the drivers"
     assert after["heap-bytes"] <= before["heap-bytes"] * 1.01 + 65536
-    return before, after
 
 
 def test_changes_under_load(topology, workers, ip4):

@@ -30,6 +30,7 @@ def test_commit_survives_kill_of_cp(topology, workers, ip4, save_delay):
     startup = weir.conf_path.read_text()
     held = picture.client.connect((ip4.virtual, 80))
     load = wrk_start(picture.client, ip4.virtual, seconds=6)
+    wait_until(lambda: len(weir.connections()) >= 9, "wrk has its connections; it opens no more")
     weir.edit("modify", f"ltm pool web members modify {{ {member(ip4, 1)} {{ ratio 4 }} }}")
     weir.edit("modify", f"ltm node {ip4.server(2)} ratio 7")
     weir.edit("create", "ltm pool extra members add { 10.0.2.77:80 { } }")

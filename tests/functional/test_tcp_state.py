@@ -150,8 +150,10 @@ def test_table_is_empty_after_traffic(topology, workers, ip4):
 def test_retransmitted_syn_draws_no_second_ticket(topology, workers, ip4):
     """A repeated SYN goes to the same server from the same port, and counts once."""
     picture = topology(servers=2)
-    picture.start_weir(web(picture, ip4), workers=workers)
-    ears = [picture.topo.add(RawHost(ns)) for ns in picture.servers]
+    silent = ["10.0.2.66", "10.0.2.67"]
+    picture.start_weir(wc.pool("web", [(address, 80) for address in silent])
+                       + wc.virtual("web", ip4.virtual, 80, "web"), workers=workers)
+    ears = [picture.topo.add(RawHost(ns, addresses=[address])) for ns, address in zip(picture.servers, silent)]
     host, via, layer = raw_client(picture, ip4)
     for _ in range(3):
         host.send(layer / TCP(sport=4000, dport=80, flags="S", seq=77), via)
@@ -161,7 +163,7 @@ def test_retransmitted_syn_draws_no_second_ticket(topology, workers, ip4):
         for number, ear in enumerate(ears):
             while not ear.heard.empty():
                 frame = ear.heard.get()
-                if TCP in frame and frame[TCP].flags == "S":
+                if TCP in frame and frame[TCP].flags == "S" and frame[IP].dst == silent[number]:
                     heard.append((number, frame[IP].src, frame[TCP].sport))
         return len(heard) >= 3
 
