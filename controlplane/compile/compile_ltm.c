@@ -88,7 +88,8 @@ static void compile_pool(struct compiler *c, const struct object *o)
 
 		key[i] = (struct member_key){node->conf.address, conf->port, child};
 	}
-	qsort(key, count, sizeof(*key), member_order);
+	if (count)
+		qsort(key, count, sizeof(*key), member_order);
 	for (unsigned i = 0; i < count; i++)
 		compile_member(c, key[i].o, index);
 	free(key);
