@@ -9,6 +9,7 @@
 #include "event/journal.h"
 #include "ipc/ipc_server.h"
 #include "kernel/kernel.h"
+#include "main/cp_index.h"
 #include "model/model.h"
 #include "store/store.h"
 
@@ -20,6 +21,7 @@ struct cp {
 	struct ipc_server *server;
 	struct kernel *kernel; /* NULL: taps are somebody else's business */
 	struct journal journal;
+	struct cp_index members, virtuals; /* by node, by virtual address */
 	struct event *signals[2], *upkeep;
 	const char *config_path, *store_dir;
 	uint64_t started_ns;

@@ -38,6 +38,8 @@ static void go_back(struct cp *cp)
 		abort();
 	}
 	model_free(cp->model);
+	cp_index_fini(&cp->members);
+	cp_index_fini(&cp->virtuals);
 	cp->model = m;
 	cp->store = s;
 }

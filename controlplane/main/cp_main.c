@@ -219,6 +219,8 @@ static void cp_fini(struct cp *cp)
 	kernel_free(cp->kernel);
 	store_close(cp->store);
 	model_free(cp->model);
+	cp_index_fini(&cp->members);
+	cp_index_fini(&cp->virtuals);
 	struct event *events[] = {cp->signals[0], cp->signals[1], cp->upkeep};
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
 		if (events[i])

@@ -10,13 +10,12 @@
 /* A node's state is part of its members'. */
 static void live_of_node(struct cp *cp, uint32_t node)
 {
-	const struct object *pool, *member;
+	const uint32_t *member;
+	unsigned count = cp_index_members(&cp->members, cp->model, node, &member);
 
 	dplink_live_changed(cp->link, node);
-	for (unsigned p = 0; (pool = model_at(cp->model, KIND_POOL, p)); p++)
-		for (unsigned i = 0; (member = model_child_at(cp->model, pool, i)); i++)
-			if (model_pool_member(member)->conf.node == node)
-				dplink_live_changed(cp->link, member->id);
+	for (unsigned i = 0; i < count; i++)
+		dplink_live_changed(cp->link, member[i]);
 }
 
 static void live_all(struct cp *cp)

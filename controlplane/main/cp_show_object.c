@@ -151,14 +151,13 @@ static void node_row(struct cp *cp, const struct object *o, json_t *row)
 	const struct node *n = model_node(o);
 	struct state_side own = node_side(cp, o);
 	struct state s = state_of_server(&own, NULL);
-	const struct object *pool, *m;
 	struct totals t = {.known = dplink_counters(cp->link) != NULL};
+	const uint32_t *member;
+	unsigned count = cp_index_members(&cp->members, cp->model, o->id, &member);
 
 	/* The dataplane counts by member. */
-	for (unsigned p = 0; (pool = model_at(cp->model, KIND_POOL, p)); p++)
-		for (unsigned i = 0; (m = model_child_at(cp->model, pool, i)); i++)
-			if (model_pool_member(m)->conf.node == o->id)
-				totals_add(&t, cp, m->id);
+	for (unsigned i = 0; i < count; i++)
+		totals_add(&t, cp, member[i]);
 	put_state(row, &s, true);
 	put_addr(row, "addr", &n->conf.address);
 	put_holds(row, n->live.ratio, n->live.dynamic_ratio, n->conf.connection_limit,
@@ -246,14 +245,13 @@ static void vaddr_row(struct cp *cp, const struct object *o, json_t *row)
 	const struct virtual_address_conf *conf = &model_virtual_address(o)->conf;
 	struct state_count count = {0};
 	struct totals t = {.known = dplink_counters(cp->link) != NULL};
-	const struct object *v;
+	const uint32_t *virtual;
+	unsigned virtuals = cp_index_virtuals(&cp->virtuals, cp->model, o->id, &virtual);
 
-	for (unsigned i = 0; (v = model_at(cp->model, KIND_VIRTUAL, i)); i++) {
-		if (model_virtual(v)->conf.destination.addr != o->id)
-			continue;
-		struct state s = virtual_state(cp, v);
+	for (unsigned i = 0; i < virtuals; i++) {
+		struct state s = virtual_state(cp, model_get(cp->model, virtual[i]));
 		state_count_add(&count, &s);
-		totals_add(&t, cp, v->id);
+		totals_add(&t, cp, virtual[i]);
 	}
 	struct state pool = state_of_pool(&count);
 	struct state s = state_of_virtual(conf->enabled, true, false, &pool);
