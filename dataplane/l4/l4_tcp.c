@@ -3,6 +3,9 @@
 
 /* How far from the numbers last seen a reset may lie: beyond it is somebody guessing. */
 #define RESET_WINDOW (1 << 20)
+/* How far behind what the server has sent the client's first acknowledgement may be: a client that cannot
+ * see the server's answers does not make the flow an established one. */
+#define HANDSHAKE_WINDOW (1u << 16)
 
 static bool reset_credible(const struct flow *flow, enum flow_side side, uint32_t seq)
 {
@@ -19,13 +22,32 @@ static void track_sequence(struct flow *flow, enum flow_side side, uint32_t end,
 		flow->seq[side] = end;
 }
 
-static enum l4_tcp track_fin(struct flow *flow, enum flow_side side)
+/* Is the handshake over, if it was not before? */
+static bool track_handshake(struct flow *flow, enum flow_side side, const struct tcp_hdr *tcp)
 {
-	flow->flags |= side == FLOW_CLIENT ? FLOW_FIN_CLIENT : FLOW_FIN_SERVER;
-	bool both = (flow->flags & FLOW_FIN_CLIENT) && (flow->flags & FLOW_FIN_SERVER);
-	if (flow->state != FLOW_CLOSED)
-		flow->state = both ? FLOW_CLOSING : FLOW_FIN_WAIT;
-	return L4_TCP_PASS;
+	bool syn = tcp->flags & TCP_SYN, ack = tcp->flags & TCP_ACK;
+
+	if (flow->state == FLOW_SYN_SENT) {
+		if (side == FLOW_SERVER && syn && ack)
+			flow->state = FLOW_SYN_RECEIVED;
+		return false;
+	}
+	if (flow->state == FLOW_SYN_RECEIVED && side == FLOW_CLIENT) {
+		if (syn || !ack || flow->seq[FLOW_SERVER] - rte_be_to_cpu_32(tcp->ack) >= HANDSHAKE_WINDOW)
+			return false;
+		flow->state = FLOW_ESTABLISHED;
+	}
+	return true;
+}
+
+static void track_fin(struct flow *flow, enum flow_side side, bool fin)
+{
+	if (fin)
+		flow->flags |= side == FLOW_CLIENT ? FLOW_FIN_CLIENT : FLOW_FIN_SERVER;
+	unsigned fins = flow->flags & (FLOW_FIN_CLIENT | FLOW_FIN_SERVER);
+	if (flow->state < FLOW_ESTABLISHED || flow->state == FLOW_CLOSED || fins == 0)
+		return;
+	flow->state = fins == (FLOW_FIN_CLIENT | FLOW_FIN_SERVER) ? FLOW_CLOSING : FLOW_FIN_WAIT;
 }
 
 enum l4_tcp l4_tcp_track(struct flow *flow, enum flow_side side, const struct tcp_hdr *tcp,
@@ -39,22 +61,13 @@ enum l4_tcp l4_tcp_track(struct flow *flow, enum flow_side side, const struct tc
 		return reset_credible(flow, side, seq) ? L4_TCP_END : L4_TCP_PASS;
 	if (syn && !ack && side == FLOW_CLIENT && flow->state >= FLOW_CLOSING)
 		return L4_TCP_REOPEN;
-	track_sequence(flow, side, seq + data + syn + fin, syn && flow->state == FLOW_SYN_SENT);
-	if (fin)
-		return track_fin(flow, side);
-	switch (flow->state) {
-	case FLOW_SYN_SENT:
-		if (side == FLOW_SERVER && syn && ack)
-			flow->state = FLOW_SYN_RECEIVED;
+	track_sequence(flow, side, seq + data + syn + fin, syn && flow->state <= FLOW_SYN_RECEIVED);
+	if (!track_handshake(flow, side, tcp))
 		return L4_TCP_PASS;
-	case FLOW_SYN_RECEIVED:
-		if (side == FLOW_CLIENT && ack && !syn)
-			flow->state = FLOW_ESTABLISHED;
-		return L4_TCP_PASS;
-	case FLOW_CLOSING:
+	if (flow->state == FLOW_CLOSING && !fin) {
 		flow->state = FLOW_CLOSED;
 		return L4_TCP_CLOSED;
-	default:
-		return L4_TCP_PASS;
 	}
+	track_fin(flow, side, fin);
+	return L4_TCP_PASS;
 }

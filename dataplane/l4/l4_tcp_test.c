@@ -13,12 +13,19 @@ static struct flow begun(uint32_t isn)
 	return f;
 }
 
+static enum l4_tcp segment_ack(struct flow *f, enum flow_side side, uint8_t flags, uint32_t seq,
+	uint32_t data, uint32_t ack)
+{
+	struct tcp_hdr t = {.seq = htobe32(seq), .ack = htobe32(ack), .offset = 0x50, .flags = flags};
+
+	return l4_tcp_track(f, side, &t, data);
+}
+
+/* One that acknowledges all that the other side has sent. */
 static enum l4_tcp segment(struct flow *f, enum flow_side side, uint8_t flags, uint32_t seq,
 	uint32_t data)
 {
-	struct tcp_hdr t = {.seq = htobe32(seq), .offset = 0x50, .flags = flags};
-
-	return l4_tcp_track(f, side, &t, data);
+	return segment_ack(f, side, flags, seq, data, f->seq[!side]);
 }
 
 static struct flow established(void)
@@ -79,10 +86,47 @@ static void test_stray_syn(void)
 	CHECK_INT(f.state, FLOW_SYN_SENT);
 }
 
+/* Only who sees the server's answers gets a flow that the long timeout applies to and that stays when the
+ * table is full. */
+static void test_half_open(void)
+{
+	struct flow f = begun(7);
+
+	segment(&f, FLOW_CLIENT, TCP_SYN | TCP_FIN, 7, 0);
+	segment(&f, FLOW_CLIENT, TCP_FIN | TCP_ACK, 8, 0);
+	CHECK_INT(f.state, FLOW_SYN_SENT);
+	segment(&f, FLOW_SERVER, TCP_SYN | TCP_ACK, 0xffffffff, 0);
+	CHECK_INT(f.state, FLOW_SYN_RECEIVED);
+	segment_ack(&f, FLOW_CLIENT, TCP_ACK, 8, 0, 1);
+	segment_ack(&f, FLOW_CLIENT, TCP_FIN | TCP_ACK, 8, 0, 0x12345678);
+	CHECK_INT(f.state, FLOW_SYN_RECEIVED);
+	segment(&f, FLOW_SERVER, TCP_SYN | TCP_ACK, 0x7fffffff, 0); /* its cookie has changed */
+	segment_ack(&f, FLOW_CLIENT, TCP_ACK, 8, 0, 0x80000000);
+	CHECK_INT(f.state, FLOW_ESTABLISHED);
+}
+
+/* A server that closes at once: its FIN may overtake the client's acknowledgement. */
+static void test_early_fin(void)
+{
+	struct flow f = begun(7);
+
+	segment(&f, FLOW_CLIENT, TCP_SYN, 7, 0);
+	segment(&f, FLOW_SERVER, TCP_SYN | TCP_ACK, 100, 0);
+	segment(&f, FLOW_SERVER, TCP_FIN | TCP_ACK, 101, 20);
+	CHECK_INT(f.state, FLOW_SYN_RECEIVED);
+	segment_ack(&f, FLOW_CLIENT, TCP_ACK, 8, 0, 101);
+	CHECK_INT(f.state, FLOW_FIN_WAIT);
+	segment(&f, FLOW_CLIENT, TCP_FIN | TCP_ACK, 8, 0);
+	CHECK_INT(f.state, FLOW_CLOSING);
+	CHECK_INT(segment(&f, FLOW_SERVER, TCP_ACK, 122, 0), L4_TCP_CLOSED);
+}
+
 int main(void)
 {
 	test_life();
 	test_reset();
 	test_stray_syn();
+	test_half_open();
+	test_early_fin();
 	return 0;
 }
