@@ -134,25 +134,35 @@ void l4_house(struct worker *w)
 		visit(w, l4->hand++);
 }
 
+/* Nobody has answered the client yet. */
+static bool embryonic(const struct flow *flow, const struct flow_cold *cold)
+{
+	if (flow->proto == PROTO_TCP)
+		return flow->state <= FLOW_SYN_RECEIVED;
+	return (flow->packets[FLOW_SERVER] | cold->packets[FLOW_SERVER]) == 0;
+}
+
 /* Closed flows go first, then the embryonic ones that waited longest; an established flow is never ended
  * before its time. Higher goes sooner, 0 = stays. */
-static uint32_t evict_rank(const struct worker *w, const struct flow *flow)
+static uint32_t evict_rank(const struct worker *w, uint32_t index, bool ipv6)
 {
-	if (!(flow->flags & FLOW_USED) || flow->proto != PROTO_TCP)
+	const struct flow *flow = &w->flow->flows[index];
+
+	if (!(flow->flags & FLOW_USED) || ipv6 != !!(flow->flags & FLOW_IPV6))
 		return 0;
 	if (flow->state >= FLOW_CLOSING)
 		return UINT32_MAX;
-	return flow->state <= FLOW_SYN_RECEIVED ? w->now - flow->last + 1 : 0;
+	return embryonic(flow, &w->flow->cold[index]) ? w->now - flow->last + 1 : 0;
 }
 
-bool l4_evict(struct worker *w)
+bool l4_evict(struct worker *w, bool ipv6)
 {
 	struct l4_worker *l4 = w->l4;
 	uint32_t best = FLOW_NONE, highest = 0;
 
 	for (unsigned i = 0; i < EVICT_LOOK && highest != UINT32_MAX; i++) {
 		l4->evict_hand = l4->evict_hand + 1 < l4->table.high ? l4->evict_hand + 1 : 0;
-		uint32_t rank = evict_rank(w, &l4->table.flows[l4->evict_hand]);
+		uint32_t rank = evict_rank(w, l4->evict_hand, ipv6);
 		if (rank > highest) {
 			highest = rank;
 			best = l4->evict_hand;

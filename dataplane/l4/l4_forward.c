@@ -74,13 +74,6 @@ uint32_t l4_nexthop(struct worker *w, struct flow *flow, enum flow_side side)
 	return flow->nexthop[side];
 }
 
-static uint8_t packet_ttl(struct rte_mbuf *m)
-{
-	if (pkt_of(m)->wire.ip_version == 4)
-		return ((const struct ip4_hdr *)pkt_l3(m))->ttl;
-	return ((const struct ip6_hdr *)pkt_l3(m))->hop_limit;
-}
-
 static inline void count(struct worker *w, struct flow *flow, uint32_t index, enum flow_side side,
 	uint32_t bytes)
 {
@@ -103,7 +96,7 @@ static void send(struct worker *w, struct rte_mbuf *m, uint32_t index, enum flow
 		net_icmp_error(w, m, NET_HOST_UNREACHABLE, 0);
 		return;
 	}
-	if (unlikely(packet_ttl(m) <= 1)) {
+	if (unlikely(l4_ttl(m) <= 1)) {
 		w->drop[DROP_TTL]++;
 		net_icmp_error(w, m, NET_TTL_EXCEEDED, 0);
 		return;

@@ -5,6 +5,7 @@
  */
 #include "l4/l4_internal.h"
 
+#include "core/handover.h"
 #include "wire/csum.h"
 
 /* Longest part of the quoted packet that we change: IPv6 with extension headers, TCP up to its checksum. */
@@ -17,7 +18,8 @@ bool l4_icmp_quoted(struct rte_mbuf *m, struct wire_info *inner, struct flow_tup
 
 	if (i->l3_end > rte_pktmbuf_data_len(m) || i->payload >= i->l3_end ||
 		wire_parse_quoted(quoted, i->l3_end - i->payload, inner) != WIRE_OK ||
-		inner->ip_version != i->ip_version || inner->flags & WIRE_FRAGMENT_LATER)
+		inner->ip_version != i->ip_version || inner->flags & WIRE_FRAGMENT_LATER ||
+		inner->l4 + 8u > QUOTE_MAX)
 		return false;
 	reversed->src_port = rte_be_to_cpu_16(inner->dst_port);
 	reversed->dst_port = rte_be_to_cpu_16(inner->src_port);
@@ -146,6 +148,10 @@ static void translate(struct worker *w, struct rte_mbuf *m, const struct wire_in
 	unsigned length = i->l3_end - i->payload, covered = RTE_MIN(length, QUOTE_MAX);
 	struct flow_tuple arrived, other;
 
+	if (l4_ttl(m) <= 1) {
+		worker_drop(w, m, DROP_TTL);
+		return;
+	}
 	/* Packets from `side` have the tuple `arrived`; what leaves for them is `other`, reversed. The quote
 	 * runs the opposite way of both. */
 	flow_tuple(w->flow, flow, side, &arrived);
@@ -183,6 +189,10 @@ void l4_icmp_error(struct worker *w, struct rte_mbuf *m)
 	}
 	if (lookup(w, &inner, &t, &index, &side)) {
 		translate(w, m, &inner, index, side);
+		return;
+	}
+	if (pkt_of(m)->owner_hash != w->index) {
+		handover_send(w, pkt_of(m)->owner_hash, m, PKT_MISSED);
 		return;
 	}
 	struct flow_tuple outer = l4_tuple(m);

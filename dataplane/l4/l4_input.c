@@ -58,7 +58,7 @@ static bool is_ours(struct worker *w, struct rte_mbuf *m)
 	return false;
 }
 
-/* A packet that the bulk look-up did not find. */
+/* A packet that the bulk look-up did not find, or whose find is in doubt. */
 static void missed(struct worker *w, struct rte_mbuf *m, bool ipv6, const void *key)
 {
 	struct flow_worker *f = w->flow;
@@ -66,15 +66,15 @@ static void missed(struct worker *w, struct rte_mbuf *m, bool ipv6, const void *
 	uint32_t index;
 	uint8_t side = FLOW_CLIENT;
 
-	if (pkt_of(m)->owner_hash != w->index) {
-		handover_send(w, pkt_of(m)->owner_hash, m, PKT_MISSED);
-		return;
-	}
-	/* An earlier packet of this burst may have opened it. */
+	/* An earlier packet of this burst may have opened it, or ended another. */
 	if (ipv6)
 		flow_lookup6(f, key, 1, &hit, &index, &side);
 	else
 		flow_lookup4(f, key, 1, &hit, &index, &side);
+	if (!hit && pkt_of(m)->owner_hash != w->index) {
+		handover_send(w, pkt_of(m)->owner_hash, m, PKT_MISSED);
+		return;
+	}
 	if (!hit) {
 		index = l4_open(w, m);
 		side = FLOW_CLIENT;

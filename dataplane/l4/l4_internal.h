@@ -35,6 +35,13 @@ static inline uint32_t l4_second(const struct worker *w)
 	return w->now / TICKS_PER_SECOND;
 }
 
+static inline uint8_t l4_ttl(struct rte_mbuf *m)
+{
+	if (pkt_of(m)->wire.ip_version == 4)
+		return ((const struct ip4_hdr *)pkt_l3(m))->ttl;
+	return ((const struct ip6_hdr *)pkt_l3(m))->hop_limit;
+}
+
 /* The tuple of a packet. */
 struct flow_tuple l4_tuple(struct rte_mbuf *m);
 
@@ -75,7 +82,8 @@ void l4_uncount(struct worker *w, uint32_t index);
 /* Adds what the flow counted since the last time to its objects. */
 void l4_fold(struct worker *w, uint32_t index);
 void l4_end(struct worker *w, uint32_t index);
-/* Makes room by ending a flow that is embryonic or closed. False if none was found near the hand. */
-bool l4_evict(struct worker *w);
+/* Makes room by ending a flow of that family that is embryonic or closed. False if none was found near the
+ * hand. */
+bool l4_evict(struct worker *w, bool ipv6);
 
 #endif

@@ -56,6 +56,11 @@ static bool is_icmp(uint8_t proto)
 	return proto == PROTO_ICMP || proto == PROTO_ICMP6;
 }
 
+static bool has_ports(uint8_t proto)
+{
+	return proto == PROTO_TCP || proto == PROTO_UDP || is_icmp(proto);
+}
+
 /* The key of the server's packets if our source port is `port`. */
 static void server_key(const struct opening *o, uint16_t port, union key *k)
 {
@@ -69,7 +74,8 @@ static bool port_free(const struct opening *o, uint16_t port)
 {
 	union key k;
 
-	if (o->snat == SNAT_AUTOMAP &&
+	/* Replies to a listener's port would be dealt out by the owner rule for listeners. */
+	if ((o->snat == SNAT_AUTOMAP || (o->snat == SNAT_POOL && o->w->count > 1)) &&
 		listener_is_host(o->w->view->listeners, &o->server.src, port, o->proto))
 		return false;
 	server_key(o, port, &k);
@@ -120,12 +126,15 @@ static void note_used_up(struct opening *o)
 		o->w->now + USED_UP_TICKS};
 }
 
-/* A port of this worker's block of server.src. */
+/* A port of this worker's block of server.src. Without ports there is one flow between two addresses, and
+ * its replies come to the worker that the address names. */
 static bool port_translated(struct opening *o)
 {
 	struct l4_worker *l4 = o->w->l4;
 	uint16_t first, count, own = o->client.src_port;
 
+	if (!has_ports(o->proto))
+		return owner_of_end(&o->server.src, 0, o->w->count) == o->w->index && port_free(o, 0);
 	snat_block(o->snat, o->w->index, o->w->count, &first, &count);
 	if (o->virtual->source_port != SNAP_PORT_CHANGE && own >= first && own - first < count &&
 		port_free(o, own)) {
@@ -227,7 +236,7 @@ static enum drop_reason server_choose(struct opening *o)
 		return DROP_NO_MEMBER;
 	if (v->translate_address)
 		o->server.dst = o->hop;
-	if (v->translate_port && o->member->port != 0 && !is_icmp(o->proto))
+	if (v->translate_port && o->member->port != 0 && has_ports(o->proto) && !is_icmp(o->proto))
 		o->server.dst_port = o->member->port;
 	return LB_ADMITTED;
 }
@@ -316,7 +325,7 @@ static enum drop_reason flow_enter(struct opening *o, uint32_t *index)
 		o->client.dst_port);
 	server_key(o, o->server.src_port, &server);
 	rc = flow_insert(o->w->flow, o->ipv6, &client, &server);
-	if (rc == -ENOSPC && l4_evict(o->w))
+	if (rc == -ENOSPC && l4_evict(o->w, o->ipv6))
 		rc = flow_insert(o->w->flow, o->ipv6, &client, &server);
 	if (rc < 0)
 		return rc == -EEXIST ? DROP_PORTS_EXHAUSTED : DROP_FLOW_TABLE_FULL;
@@ -402,8 +411,8 @@ static bool may_begin(struct rte_mbuf *m, const struct snap_profile *p)
 {
 	const struct wire_info *i = &pkt_of(m)->wire;
 
-	if (i->flags & WIRE_FRAGMENT_LATER)
-		return i->proto != PROTO_TCP;
+	if (i->flags & WIRE_FRAGMENT_LATER && i->proto == PROTO_TCP)
+		return false;
 	switch (i->proto) {
 	case PROTO_TCP:
 		if (i->tcp_flags & TCP_RST)
@@ -420,13 +429,19 @@ static bool may_begin(struct rte_mbuf *m, const struct snap_profile *p)
 
 uint32_t l4_open(struct worker *w, struct rte_mbuf *m)
 {
-	const struct pkt *p = pkt_of(m);
+	struct pkt *p = pkt_of(m);
 	struct opening o = {.w = w, .m = m, .proto = p->wire.proto, .ipv6 = p->wire.ip_version == 6,
 		.client = l4_tuple(m), .nexthop = {NEXTHOP_NONE, NEXTHOP_NONE}};
+	/* It may have waited in a ring or for its first fragment while VLANs came and went. */
+	p->vlan = net_vlan_of(w->view, p->port, p->wire.tag);
 	struct listener_key key = {.dst = o.client.dst, .src = o.client.src,
 		.port = o.client.dst_port, .proto = o.proto, .vlan = p->vlan};
 	const struct snap_header *snap = w->view->snap;
 
+	if (p->vlan == NET_NO_VLAN) {
+		worker_drop(w, m, DROP_UNKNOWN_VLAN);
+		return FLOW_NONE;
+	}
 	if (is_icmp(o.proto))
 		key.port = 0;
 	uint32_t row = listener_match(w->view->listeners, &key);

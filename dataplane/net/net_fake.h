@@ -169,13 +169,16 @@ static inline void fake_routes(struct snap_header *h)
 			.vlan = routes[i].kind == SNAP_ROUTE_VLAN ? 1 : SNAP_NIL};
 }
 
-static inline struct snap_header *fake_snapshot(void)
+/* more: rows of each kind beyond those, for the caller to fill. */
+static inline struct snap_header *fake_snapshot_with(const uint32_t more[SNAP_KINDS])
 {
-	const uint32_t counts[SNAP_KINDS] = {[SNAP_SETTINGS] = 1, [SNAP_INTERFACE] = 2, [SNAP_VLAN] = 2,
+	uint32_t counts[SNAP_KINDS] = {[SNAP_SETTINGS] = 1, [SNAP_INTERFACE] = 2, [SNAP_VLAN] = 2,
 		[SNAP_VLAN_MEMBER] = 2, [SNAP_SELF] = 5, [SNAP_SERVICE] = 2, [SNAP_ROUTE] = 8,
 		[SNAP_VADDR] = 5, [SNAP_SNAT_ADDR] = 1};
 	struct snap_header head, *h;
 
+	for (unsigned i = 0; i < SNAP_KINDS; i++)
+		counts[i] += more[i];
 	h = calloc(1, snapshot_layout(&head, counts));
 	CHECK(h != NULL);
 	*h = head;
@@ -185,6 +188,11 @@ static inline struct snap_header *fake_snapshot(void)
 	fake_addresses(h);
 	fake_routes(h);
 	return h;
+}
+
+static inline struct snap_header *fake_snapshot(void)
+{
+	return fake_snapshot_with((const uint32_t[SNAP_KINDS]){0});
 }
 
 /* Puts h into force; the old snapshot and tables are freed. */

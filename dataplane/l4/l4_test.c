@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two workers that the test drives by hand, on the network of net_fake.h with one server, 10.0.2.11:
+ * behind 10.0.1.100:80 (SNAT none), 10.0.1.100:81 (SNAT pool 10.0.2.50), 10.0.1.101 (any port and protocol),
+ * one port of 10.0.2.50, and a virtual server that forwards everything else.
+ */
+#include "net/net_fake.h"
+
+#include "flow/listener.h"
+#include "flow/owner.h"
+#include "l4/l4_internal.h"
+#include "lb/lb.h"
+#include "lb/live.h"
+
+enum { WEB, SNATTED, ANY, ON_SNAT, FORWARD, VIRTUALS };
+enum { ID_PROFILE = 50, ID_NODE, ID_POOL, ID_MEMBER, ID_SNATPOOL, ID_WILDCARD, ID_SNAT_VADDR, ID_VIRTUAL };
+
+static uint16_t listening = 1024; /* the port of 10.0.2.50 */
+static uint16_t server_port; /* such that a packet's source alone would make it worker 1's */
+static const struct snap_live usable = {.ratio = 1, .avail = LIVE_BITS};
+
+static void virtual_add(struct snap_header *h, unsigned i, const char *source, struct snap_virtual v)
+{
+	v.id = ID_VIRTUAL + i;
+	v.source = addr(source);
+	v.translate_address = v.translate_port = v.type == SNAP_VIRTUAL_FASTL4;
+	v.live = usable;
+	ROW(h, SNAP_VIRTUAL, struct snap_virtual)[i] = v;
+}
+
+static struct snap_header *snapshot(void)
+{
+	const uint32_t more[SNAP_KINDS] = {[SNAP_NODE] = 1, [SNAP_POOL] = 1, [SNAP_MEMBER] = 1,
+		[SNAP_VADDR] = 2, [SNAP_VIRTUAL] = VIRTUALS, [SNAP_PROFILE] = 1, [SNAP_SNATPOOL] = 1};
+	struct snap_header *h = fake_snapshot_with(more);
+
+	*ROW(h, SNAP_PROFILE, struct snap_profile) = (struct snap_profile){.id = ID_PROFILE,
+		.reset_on_timeout = 1, .idle_timeout = 300, .handshake_timeout = 5, .close_timeout = 5};
+	*ROW(h, SNAP_NODE, struct snap_node) = (struct snap_node){.id = ID_NODE, .addr = addr("10.0.2.11"),
+		.live = usable};
+	*ROW(h, SNAP_POOL, struct snap_pool) = (struct snap_pool){.id = ID_POOL, .members = 1};
+	*ROW(h, SNAP_MEMBER, struct snap_member) = (struct snap_member){.id = ID_MEMBER,
+		.port = server_port, .live = usable};
+	*ROW(h, SNAP_SNATPOOL, struct snap_snatpool) = (struct snap_snatpool){.id = ID_SNATPOOL, .addrs = 1};
+	ROW(h, SNAP_VADDR, struct snap_vaddr)[5] = (struct snap_vaddr){.id = ID_WILDCARD,
+		.addr = addr("0.0.0.0"), .enabled = 1};
+	ROW(h, SNAP_VADDR, struct snap_vaddr)[6] = (struct snap_vaddr){.id = ID_SNAT_VADDR,
+		.addr = addr("10.0.2.50"), .prefix = 32, .enabled = 1};
+	virtual_add(h, WEB, "0.0.0.0", (struct snap_virtual){.vaddr = 0, .proto = PROTO_TCP, .port = 80,
+		.snatpool = SNAP_NIL});
+	virtual_add(h, SNATTED, "0.0.0.0", (struct snap_virtual){.vaddr = 0, .proto = PROTO_TCP, .port = 81,
+		.snat = SNAP_SNAT_POOL, .source_port = SNAP_PORT_CHANGE});
+	virtual_add(h, ANY, "0.0.0.0", (struct snap_virtual){.vaddr = 1, .snatpool = SNAP_NIL});
+	virtual_add(h, ON_SNAT, "0.0.0.0", (struct snap_virtual){.vaddr = 6, .proto = PROTO_TCP,
+		.port = listening, .snatpool = SNAP_NIL});
+	virtual_add(h, FORWARD, "0.0.0.0", (struct snap_virtual){.vaddr = 5, .type = SNAP_VIRTUAL_FORWARD_IP,
+		.pool = SNAP_NIL, .snatpool = SNAP_NIL});
+	return h;
+}
+
+static void commit(struct snap_header *h)
+{
+	struct view old = view;
+
+	fake_commit(h);
+	live_sync(h, worker[0]->counters);
+	view.listeners = listener_table_new(h);
+	view.snat = snat_table_new(h, 2);
+	view.lb = lb_table_new(h, worker[0]->counters);
+	CHECK(view.listeners && view.snat && view.lb);
+	listener_table_free(old.listeners);
+	snat_table_free(old.snat);
+	lb_table_free(old.lb);
+}
+
+/* Lets worker i take what the other handed to it. */
+static void serve(unsigned i)
+{
+	struct rte_mbuf *got[PKT_BURST], *l4[PKT_BURST];
+	unsigned n, kept = 0;
+
+	handover_flush(worker[!i]);
+	n = handover_receive(worker[i], got, PKT_BURST);
+	for (unsigned k = 0; k < n; k++) {
+		if (pkt_of(got[k])->stage == PKT_NEIGHBOUR)
+			rte_pktmbuf_free(got[k]);
+		else
+			l4[kept++] = got[k];
+	}
+	l4_input(worker[i], l4, kept);
+}
+
+/* One packet, received by worker i, until all have done with it. */
+static void pass(unsigned i, struct rte_mbuf *m)
+{
+	l4_input(worker[i], &m, 1);
+	serve(!i);
+	serve(i);
+	serve(!i);
+}
+
+static struct rte_mbuf *tcp(uint8_t port, const char *from, uint16_t src_port, const char *to,
+	uint16_t dst_port, uint8_t flags)
+{
+	struct rte_mbuf *m = fake_ip(port, from, to, PROTO_TCP, src_port, dst_port, 0);
+
+	((struct tcp_hdr *)pkt_l4(m))->flags = flags;
+	pkt_of(m)->wire.tcp_flags = flags;
+	return m;
+}
+
+/* The next port, from `from` on, that makes (host, port) worker i's. */
+static uint16_t port_of(const char *host, unsigned i, uint16_t from)
+{
+	struct ip_addr a = addr(host);
+
+	while (owner_of_end(&a, from, 2) != i)
+		from++;
+	return from;
+}
+
+static void neighbours_ready(void)
+{
+	static const char *hosts[] = {"10.0.1.10", "10.0.2.11"};
+
+	for (unsigned i = 0; i < 2; i++)
+		for (uint8_t port = 0; port < 2; port++) {
+			struct ip_addr host = addr(hosts[port]);
+			net_nexthop_put(worker[i], net_route_get(worker[i], &host));
+			fake_input(worker[i], fake_arp(port, ARP_REPLY, hosts[port], mac_peer,
+				port ? "10.0.2.1" : "10.0.1.1"));
+		}
+	serve(0);
+	serve(1);
+	sent_count = 0;
+}
+
+static uint32_t flows(void)
+{
+	return worker[0]->flow->used + worker[1]->flow->used;
+}
+
+static void end_all(void)
+{
+	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t k = 0; k < worker[i]->flow->high; k++)
+			if (worker[i]->flow->flows[k].flags & FLOW_USED)
+				l4_end(worker[i], k);
+	CHECK_INT(flows(), 0);
+	CHECK_INT(worker_shared(worker[0], ID_MEMBER)->current, 0);
+	CHECK_INT(worker_shared(worker[0], ID_NODE)->current, 0);
+	for (unsigned i = 0; i < VIRTUALS; i++)
+		CHECK_INT(worker_shared(worker[0], ID_VIRTUAL + i)->current, 0);
+	sent_count = 0;
+}
+
+/* A flow that ends within a burst does not send the others of the burst astray: replies without SNAT are
+ * looked up here first, and the second worker knows nothing of them. */
+static void test_burst_after_an_end(void)
+{
+	uint16_t ending = port_of("10.0.1.10", 0, 1000), staying = port_of("10.0.1.10", 0, ending + 1);
+
+	pass(0, tcp(0, "10.0.1.10", ending, "10.0.1.100", 80, TCP_SYN));
+	pass(0, tcp(0, "10.0.1.10", staying, "10.0.1.100", 80, TCP_SYN));
+	CHECK_INT(worker[0]->flow->used, 2);
+	sent_count = 0;
+	struct rte_mbuf *burst[] = {tcp(1, "10.0.2.11", server_port, "10.0.1.10", ending, TCP_RST | TCP_ACK),
+		tcp(1, "10.0.2.11", server_port, "10.0.1.10", staying, TCP_SYN | TCP_ACK)};
+	uint64_t handed = worker[0]->stat[WORKER_HANDED_OVER];
+	l4_input(worker[0], burst, 2);
+	handover_flush(worker[0]);
+	CHECK_INT(worker[0]->stat[WORKER_HANDED_OVER], handed);
+	CHECK_INT(sent_count, 2);
+	CHECK_INT(sent[1].port, 0);
+	CHECK_INT(sent[1].wire.tcp_flags, TCP_SYN | TCP_ACK);
+	end_all();
+}
+
+static struct rte_mbuf *icmp_error(uint8_t port, const char *from, const char *to,
+	const struct rte_mbuf *about)
+{
+	struct rte_mbuf *m = fake_ip(port, from, to, PROTO_ICMP, ICMP_UNREACHABLE, 0, 28);
+	struct wire_info *i = &pkt_of(m)->wire;
+	uint8_t *base = rte_pktmbuf_mtod(m, uint8_t *);
+
+	memcpy(base + i->payload, rte_pktmbuf_mtod_offset(about, void *, ETH_HEADER), 28);
+	csum_l4_write(base, i);
+	CHECK(i->flags & WIRE_ICMP_ERROR);
+	return m;
+}
+
+/* iqiyi/dpvs#793: an error finds its flow from any worker, also where only the other end names the owner. */
+static void test_error_for_the_second_owner(void)
+{
+	uint16_t server = port_of("10.0.2.11", 1, 5000), client = port_of("10.0.1.10", 0, 5000);
+
+	pass(1, fake_ip(0, "10.0.1.10", "10.0.2.11", PROTO_UDP, client, server, 20));
+	CHECK_INT(worker[0]->flow->used, 1);
+	sent_count = 0;
+	struct rte_mbuf *reply = fake_ip(0, "10.0.2.11", "10.0.1.10", PROTO_UDP, server, client, 20);
+	pass(1, icmp_error(0, "10.0.1.10", "10.0.2.11", reply));
+	CHECK_INT(sent_count, 1);
+	CHECK_INT(sent[0].port, 1);
+	CHECK(csum_l4_right(sent[0].frame, &sent[0].wire));
+	/* one hop more would be its last */
+	struct rte_mbuf *m = icmp_error(0, "10.0.1.10", "10.0.2.11", reply);
+	((struct ip4_hdr *)pkt_l3(m))->ttl = 1;
+	pass(1, m);
+	CHECK_INT(sent_count, 1);
+	CHECK_INT(worker[0]->drop[DROP_TTL], 1);
+	rte_pktmbuf_free(reply);
+	end_all();
+}
+
+/* A row of a view that is gone: VLANs came and went while the packet waited in a ring. */
+static void test_stale_vlan(void)
+{
+	struct rte_mbuf *m = tcp(0, "10.0.1.10", port_of("10.0.1.10", 0, 1000), "10.0.1.100", 80, TCP_SYN);
+
+	pkt_of(m)->vlan = 60000;
+	pass(0, m);
+	CHECK_INT(flows(), 1);
+	m = tcp(0, "10.0.1.10", port_of("10.0.1.10", 0, 2000), "10.0.1.100", 80, TCP_SYN);
+	pkt_of(m)->wire.tag = 77;
+	pass(0, m);
+	CHECK_INT(flows(), 1);
+	CHECK_INT(worker[0]->drop[DROP_UNKNOWN_VLAN], 1);
+	end_all();
+}
+
+/* ICMPv6 in IPv4 has no header that we know: it must not get a flow by way of a fragment. */
+static void test_fragments_open_no_odd_flows(void)
+{
+	static const uint8_t protos[] = {PROTO_ICMP6, PROTO_ICMP};
+
+	for (unsigned i = 0; i < RTE_DIM(protos); i++) {
+		struct rte_mbuf *m = fake_ip(0, "10.0.1.10", "10.0.1.101", PROTO_ICMP, ICMP_UNREACHABLE, 0, 8);
+		struct wire_info *wire = &pkt_of(m)->wire;
+		wire->proto = protos[i];
+		wire->flags = WIRE_FRAGMENT | WIRE_FRAGMENT_LATER;
+		pass(0, m);
+		CHECK_INT(flows(), 0);
+	}
+	sent_count = 0;
+}
+
+/* A SNAT address may be a listener's address too: that port's replies would go to another worker. */
+static void test_snat_port_of_a_listener(void)
+{
+	unsigned opened = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint16_t first, count;
+		snat_block(SNAT_POOL, i, 2, &first, &count);
+		listening = first;
+		commit(snapshot());
+		worker[i]->l4->port_cursor = 0;
+		pass(i, tcp(0, "10.0.1.10", port_of("10.0.1.10", i, 1000), "10.0.1.100", 81, TCP_SYN));
+		CHECK_INT(flows(), ++opened);
+		CHECK_INT(wire_get16(sent[sent_count - 1].frame + sent[sent_count - 1].wire.l4), first + 1);
+	}
+	end_all();
+}
+
+/* Replies of a protocol without ports are found: no port of the member's is put into their key. */
+static void test_protocol_without_ports(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct rte_mbuf *m = fake_ip(i, i ? "10.0.2.11" : "10.0.1.10", i ? "10.0.1.10" : "10.0.1.101",
+			PROTO_UDP, 0, 0, 12);
+		struct ip4_hdr *ip = pkt_l3(m);
+		ip->proto = 47;
+		ip->csum = 0;
+		ip->csum = csum_of(ip, sizeof(*ip));
+		CHECK_INT(wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &pkt_of(m)->wire), WIRE_OK);
+		pass(0, m);
+		CHECK_INT(sent_count, i + 1);
+		CHECK_INT(sent[i].port, !i);
+		CHECK_INT(flows(), 1);
+	}
+	struct ip_addr src = wire_src(sent[1].frame, &sent[1].wire), virtual = addr("10.0.1.101");
+	CHECK(ip_equal(&src, &virtual));
+	end_all();
+}
+
+/* A full table makes room at the cost of who was never answered, and of its own family. */
+static void test_eviction(void)
+{
+	const uint16_t seen = port_of("10.0.1.10", 0, 1);
+	uint16_t port = seen;
+
+	pass(0, fake_ip(0, "10.0.1.10", "10.0.2.11", PROTO_UDP, seen, 53, 1));
+	pass(0, fake_ip(1, "10.0.2.11", "10.0.1.10", PROTO_UDP, 53, seen, 1));
+	for (unsigned i = 0; i < 64 + 20; i++) {
+		port = port_of("10.0.1.10", 0, port + 1);
+		pass(0, fake_ip(0, "10.0.1.10", "10.0.2.11", PROTO_UDP, port, 53, 1));
+		sent_count = 0;
+	}
+	CHECK_INT(flows(), 64);
+	CHECK_INT(worker[0]->stat[WORKER_FLOWS_EVICTED], 21);
+	CHECK(!l4_evict(worker[0], true));
+	pass(0, fake_ip(1, "10.0.2.11", "10.0.1.10", PROTO_UDP, 53, seen, 1));
+	CHECK_INT(flows(), 64);
+	CHECK_INT(sent_count, 1);
+	CHECK_INT(sent[0].port, 0);
+	end_all();
+}
+
+int main(void)
+{
+	const struct l4_config config = {64, 64};
+
+	fake_start();
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_INT(l4_worker_init(worker[i], &config), 0);
+	server_port = port_of("10.0.2.11", 1, 80);
+	commit(snapshot());
+	fake_settle();
+	neighbours_ready();
+	test_burst_after_an_end();
+	test_error_for_the_second_owner();
+	test_stale_vlan();
+	test_fragments_open_no_odd_flows();
+	test_snat_port_of_a_listener();
+	test_protocol_without_ports();
+	test_eviction();
+	for (unsigned i = 0; i < 2; i++)
+		l4_worker_fini(worker[i]);
+	listener_table_free(view.listeners);
+	snat_table_free(view.snat);
+	lb_table_free(view.lb);
+	fake_stop();
+	return 0;
+}
