@@ -9,7 +9,7 @@
 #include "lb/lb.h"
 #include "wire/csum.h"
 
-#define PORT_TRIES 4096u  /* source ports tried for one connection */
+#define PORT_TRIES 4096u  /* source ports tried for one connection that keeps its client's address */
 #define USED_UP_TICKS 10u /* such a search is not repeated sooner: it costs as much as a thousand packets */
 
 /* What a connection is going to be. */
@@ -143,7 +143,7 @@ static bool port_translated(struct opening *o)
 	}
 	if (o->virtual->source_port == SNAP_PORT_PRESERVE_STRICT || is_used_up(o))
 		return false;
-	for (unsigned i = 0; i < PORT_TRIES && i < count; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		uint16_t port = first + l4->port_cursor++ % count;
 		if (!port_free(o, port))
 			continue;

@@ -38,7 +38,8 @@ static struct snap_header *snapshot(void)
 		.reset_on_timeout = 1, .idle_timeout = 300, .handshake_timeout = 5, .close_timeout = 5};
 	*ROW(h, SNAP_NODE, struct snap_node) = (struct snap_node){.id = ID_NODE, .addr = addr("10.0.2.11"),
 		.live = usable};
-	*ROW(h, SNAP_POOL, struct snap_pool) = (struct snap_pool){.id = ID_POOL, .members = 1};
+	*ROW(h, SNAP_POOL, struct snap_pool) = (struct snap_pool){.id = ID_POOL, .members = 1,
+		.allow_snat = 1};
 	*ROW(h, SNAP_MEMBER, struct snap_member) = (struct snap_member){.id = ID_MEMBER,
 		.port = server_port, .live = usable};
 	*ROW(h, SNAP_SNATPOOL, struct snap_snatpool) = (struct snap_snatpool){.id = ID_SNATPOOL, .addrs = 1};
@@ -288,7 +289,9 @@ static void test_eviction(void)
 {
 	const uint16_t seen = port_of("10.0.1.10", 0, 1);
 	uint16_t port = seen;
+	uint32_t limit = worker[0]->flow->limit[0];
 
+	worker[0]->flow->limit[0] = 64;
 	pass(0, fake_ip(0, "10.0.1.10", "10.0.2.11", PROTO_UDP, seen, 53, 1));
 	pass(0, fake_ip(1, "10.0.2.11", "10.0.1.10", PROTO_UDP, 53, seen, 1));
 	for (unsigned i = 0; i < 64 + 20; i++) {
@@ -303,12 +306,31 @@ static void test_eviction(void)
 	CHECK_INT(flows(), 64);
 	CHECK_INT(sent_count, 1);
 	CHECK_INT(sent[0].port, 0);
+	worker[0]->flow->limit[0] = limit;
+	end_all();
+}
+
+/* Thousands of connections that stay do not hide the free ports behind theirs. */
+static void test_long_row_of_ports_in_use(void)
+{
+	uint16_t port = 0;
+
+	worker[0]->l4->port_cursor = 0;
+	for (unsigned i = 0; i < 5000; i++) {
+		port = port_of("10.0.1.10", 0, port + 1);
+		pass(0, tcp(0, "10.0.1.10", port, "10.0.1.100", 81, TCP_SYN));
+		sent_count = 0;
+	}
+	worker[0]->l4->port_cursor = 0;
+	port = port_of("10.0.1.10", 0, port + 1);
+	pass(0, tcp(0, "10.0.1.10", port, "10.0.1.100", 81, TCP_SYN));
+	CHECK_INT(flows(), 5001);
 	end_all();
 }
 
 int main(void)
 {
-	const struct l4_config config = {64, 64};
+	const struct l4_config config = {8192, 64};
 
 	fake_start();
 	for (unsigned i = 0; i < 2; i++)
@@ -324,6 +346,7 @@ int main(void)
 	test_snat_port_of_a_listener();
 	test_protocol_without_ports();
 	test_eviction();
+	test_long_row_of_ports_in_use();
 	for (unsigned i = 0; i < 2; i++)
 		l4_worker_fini(worker[i]);
 	listener_table_free(view.listeners);

@@ -14,6 +14,8 @@ static const struct lb_method *const methods[SNAP_LB_COUNT] = {
 	[SNAP_LB_LEAST_CONNECTIONS_MEMBER] = &lb_least_connections_member,
 };
 
+#define PICK_TRIES 32u /* entries of the schedule that one connection asks */
+
 struct lb_table {
 	struct lb_context context;
 	uint32_t pools;
@@ -198,7 +200,12 @@ static enum drop_reason rate_admit(struct counter_shared *o, uint32_t limit, uin
 	uint64_t window = __atomic_load_n(&o->rate_window, __ATOMIC_RELAXED), next;
 
 	do {
-		uint32_t count = (uint32_t)(window >> 32) == second ? (uint32_t)window : 0;
+		uint32_t count = 0, in = (uint32_t)(window >> 32);
+		/* Another worker may be in the next second already: there is no way back. */
+		if ((int32_t)(in - second) >= 0) {
+			second = in;
+			count = (uint32_t)window;
+		}
 		if (count >= limit)
 			return DROP_RATE_LIMIT;
 		next = (uint64_t)second << 32 | (count + 1);
@@ -244,6 +251,24 @@ static enum drop_reason member_admit(const struct lb_context *c, uint32_t row, u
 	return reason;
 }
 
+/* The schedule led to full members only: each of the pool's is asked once. Going on through a long schedule
+ * would let whoever fills a pool use up the worker's time. */
+static uint32_t pick_any(const struct lb_table *t, const struct lb_pool *p, uint64_t ticket,
+	uint32_t second, enum drop_reason *reason)
+{
+	const struct lb_context *c = &t->context;
+
+	for (uint32_t i = 0; i < p->row->members; i++) {
+		uint32_t row = p->row->first_member + (uint32_t)((ticket + i) % p->row->members);
+		if (!(__atomic_load_n(&lb_line(c, c->members[row].id)->avail, __ATOMIC_RELAXED) & LIVE_NEW))
+			continue;
+		*reason = member_admit(c, row, second);
+		if (*reason == LB_ADMITTED)
+			return row;
+	}
+	return SNAP_NIL;
+}
+
 uint32_t lb_pick(const struct lb_table *t, uint32_t pool, uint32_t second, enum drop_reason *reason)
 {
 	const struct lb_pool *p = &t->pool[pool];
@@ -253,14 +278,15 @@ uint32_t lb_pick(const struct lb_table *t, uint32_t pool, uint32_t second, enum 
 	if (s->length == 0)
 		return SNAP_NIL;
 	uint64_t ticket = __atomic_fetch_add(&p->line->cursor, 1, __ATOMIC_RELAXED);
-	for (uint32_t skip = 0;; skip++) {
+	for (uint32_t skip = 0; skip < PICK_TRIES; skip++) {
 		uint32_t row = p->method->pick(&t->context, s, ticket, skip);
 		if (row == SNAP_NIL)
-			return SNAP_NIL;
+			break;
 		*reason = member_admit(&t->context, row, second);
 		if (*reason == LB_ADMITTED)
 			return row;
 	}
+	return pick_any(t, p, ticket, second, reason);
 }
 
 static bool count_down(const struct counters *counters, uint32_t id)

@@ -22,6 +22,8 @@ static uint32_t pick_least(const struct lb_context *c, const struct schedule *s,
 
 	if (skip >= s->length)
 		return SNAP_NIL;
+	if (skip > 0)
+		return s->entry[(ticket % s->length + skip) % s->length];
 	for (uint32_t i = 0; i < s->length; i++) {
 		uint32_t row = s->entry[(ticket % s->length + i) % s->length];
 		const struct counter_shared *line = lb_line(c, c->members[row].id);
@@ -33,8 +35,6 @@ static uint32_t pick_least(const struct lb_context *c, const struct schedule *s,
 			best = row;
 		}
 	}
-	if (skip > 0)
-		return s->entry[(ticket % s->length + skip) % s->length];
 	return best;
 }
 

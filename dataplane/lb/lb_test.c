@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lb/lb.h"
 
+#include <time.h>
+
 #include "api/test_snapshot.h"
 #include "lb/live.h"
 
@@ -160,6 +162,33 @@ static void test_rate_limit(void)
 	CHECK_INT(line.current, 3);
 	CHECK_INT(lb_admit(&line, 7), DROP_RATE_LIMIT);
 	CHECK_INT(lb_admit(&line, 8), LB_ADMITTED);
+	/* a worker that still lives in second 7 takes none back */
+	admitted = 0;
+	for (unsigned i = 0; i < 10; i++)
+		admitted += lb_admit(&line, 7 + i % 2) == LB_ADMITTED;
+	CHECK_INT(admitted, 2);
+}
+
+/* Connections to a full pool cost about as much as others, however long its schedule is. */
+static void test_full_pool_is_cheap(void)
+{
+	struct fixture f;
+	unsigned got[MEMBERS];
+	enum drop_reason reason;
+	struct timespec spent, before;
+
+	setup(&f, SNAP_LB_RATIO_MEMBER);
+	for (unsigned i = 0; i < MEMBERS; i++)
+		change(&f, MEMBER_ID + i, i ? 1 : 65000, LIVE_BITS, i + 1);
+	picks(&f, 10, got); /* the last ones stand far behind in the schedule */
+	expect(got, 1, 2, 3, 4);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+	for (unsigned i = 0; i < 20000; i++)
+		CHECK(lb_pick(f.table, 0, 1, &reason) == SNAP_NIL);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+	CHECK_INT(reason, DROP_CONNECTION_LIMIT);
+	CHECK(spent.tv_sec - before.tv_sec <= 1);
+	teardown(&f);
 }
 
 static void test_least_connections(void)
@@ -177,6 +206,11 @@ static void test_least_connections(void)
 	change(&f, MEMBER_ID + 1, 1, LIVE_BITS, 2);
 	picks(&f, 3, got);
 	expect(got, 1, 0, 1, 1);
+	for (unsigned i = 0; i < MEMBERS; i++)
+		change(&f, MEMBER_ID + i, 1, LIVE_BITS, 1);
+	enum drop_reason reason;
+	CHECK(lb_pick(f.table, 0, 1, &reason) == SNAP_NIL);
+	CHECK_INT(reason, DROP_CONNECTION_LIMIT);
 	teardown(&f);
 }
 
@@ -187,5 +221,6 @@ int main(void)
 	test_limits();
 	test_rate_limit();
 	test_least_connections();
+	test_full_pool_is_cheap();
 	return 0;
 }
