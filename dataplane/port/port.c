@@ -13,6 +13,7 @@
 #include <rte_ethdev.h>
 
 #include "base/log.h"
+#include "port/offload.h"
 #include "port/xdp.h"
 
 static struct port ports[PORTS_MAX];
@@ -161,6 +162,16 @@ static int open_one(struct port *p, const struct port_config *config,
 	return start(p);
 }
 
+/* Such frames arrive with wrong checksums, cut or without their tags: nothing we could repair. */
+static void warn_of_offload(const struct port *p)
+{
+	char command[512];
+
+	if (p->interface[0] && offload_of_peer(p->interface, command, sizeof(command)))
+		log_warning("port %s: the peer of %s sends unfinished frames: run \"%s\"", p->name,
+			p->interface, command);
+}
+
 int port_open(const struct port_config *config, unsigned count, const struct port_setup *setup,
 	char *reason, size_t reason_size)
 {
@@ -188,6 +199,7 @@ int port_open(const struct port_config *config, unsigned count, const struct por
 			port_close();
 			return err;
 		}
+		warn_of_offload(p);
 	}
 	port_link_refresh();
 	return 0;

@@ -250,3 +250,25 @@ def test_sigint_ends_cleanly(lone):
     dp.daemon.process.send_signal(signal.SIGINT)
     assert dp.daemon.process.wait(20) == 0
     dp.start()
+
+
+def test_warns_of_a_peer_with_offload():
+    """The peer is in another namespace, as in the lab; the advice, followed, ends the warning."""
+    with Topology() as topo:
+        ns, peer = topo.namespace("dp"), topo.namespace("peer")
+        topo.veth(ns, "p1", peer, "c1")
+        peer.run(["ethtool", "-K", "c1", "tx", "on"])
+        words = ["--run-dir", topo.dir, "--port", "1.1=net_af_packet,iface=p1"]
+        daemon = topo.add(Daemon(ns, "weir-dp", words, topo.dir))
+        daemon.start()
+        wait_until(lambda: "serving" in daemon.text(), "weir-dp serves", 20)
+        warning, = [line for line in daemon.text().splitlines() if "unfinished" in line]
+        assert "port 1.1" in warning
+        advice = warning.split('"')[1]
+        assert advice.startswith(f"ip netns exec {peer} ethtool -K c1 ")
+        daemon.stop()
+        daemon.log.unlink()
+        assert os.system(f"{advice} >/dev/null") == 0
+        daemon.start()
+        wait_until(lambda: "serving" in daemon.text(), "weir-dp serves", 20)
+        assert "unfinished" not in daemon.text()
