@@ -75,6 +75,7 @@ void neighbour_queue_drop(struct worker *w, struct neighbour *n, enum drop_reaso
 {
 	for (unsigned i = 0; i < n->queued; i++)
 		worker_drop(w, n->queue[i], reason);
+	neighbour_table_of(w)->queued -= n->queued;
 	n->queued = 0;
 }
 
@@ -85,6 +86,7 @@ void neighbour_free(struct worker *w, uint32_t i)
 
 	neighbour_queue_drop(w, n, DROP_NO_NEIGHBOUR);
 	neighbour_unlink(t, i);
+	t->lasthops -= n->kind == NEXTHOP_LASTHOP;
 	n->kind = NEXTHOP_FREE;
 	n->chain = t->free;
 	t->free = i;
@@ -92,7 +94,7 @@ void neighbour_free(struct worker *w, uint32_t i)
 }
 
 /* Frees a row that no flow holds and no packet waits for. */
-static bool evict(struct worker *w)
+static bool evict(struct worker *w, bool lasthops_only)
 {
 	struct neighbour_table *t = neighbour_table_of(w);
 
@@ -101,7 +103,8 @@ static bool evict(struct worker *w)
 		if (t->clock >= t->top)
 			t->clock = 0;
 		if (i >= t->top || t->rows[i].kind == NEXTHOP_FREE || t->rows[i].queued ||
-			w->net->nexthops[i].refs)
+			w->net->nexthops[i].refs ||
+			(lasthops_only && t->rows[i].kind != NEXTHOP_LASTHOP))
 			continue;
 		neighbour_free(w, i);
 		return true;
@@ -109,13 +112,14 @@ static bool evict(struct worker *w)
 	return false;
 }
 
-uint32_t neighbour_new(struct worker *w)
+uint32_t neighbour_new(struct worker *w, enum nexthop_kind kind)
 {
 	struct neighbour_table *t = neighbour_table_of(w);
-	uint32_t limit = net_settings(w)->maximum_arp;
+	uint32_t limit = RTE_MIN(t->max, net_settings(w)->maximum_arp);
+	bool share_used = kind == NEXTHOP_LASTHOP && t->lasthops >= RTE_MAX(limit / 2, 1u);
 	uint32_t i;
 
-	if (t->count >= RTE_MIN(t->max, limit) && !evict(w))
+	if ((share_used || t->count >= limit) && !evict(w, share_used))
 		return NEXTHOP_NONE;
 	if (t->free != NEXTHOP_NONE) {
 		i = t->free;
@@ -126,6 +130,8 @@ uint32_t neighbour_new(struct worker *w)
 	t->count++;
 	memset(&t->rows[i], 0, sizeof(t->rows[i]));
 	memset(&w->net->nexthops[i], 0, sizeof(struct nexthop));
+	t->rows[i].kind = (uint8_t)kind;
+	t->lasthops += kind == NEXTHOP_LASTHOP;
 	return i;
 }
 
@@ -155,6 +161,7 @@ static void queue_send(struct worker *w, uint32_t i)
 	struct neighbour *n = &neighbour_table_of(w)->rows[i];
 	unsigned count = n->queued;
 
+	neighbour_table_of(w)->queued -= count;
 	n->queued = 0;
 	for (unsigned k = 0; k < count; k++)
 		net_output(w, n->queue[k], i);
@@ -229,7 +236,8 @@ void neighbour_learn(struct worker *w, const struct neighbour_news *news)
 
 void neighbour_wait(struct worker *w, struct rte_mbuf *m, uint32_t nexthop)
 {
-	struct neighbour *n = &neighbour_table_of(w)->rows[nexthop];
+	struct neighbour_table *t = neighbour_table_of(w);
+	struct neighbour *n = &t->rows[nexthop];
 	struct nexthop *hot = net_nexthop(w, nexthop);
 
 	if (hot->state == NEXTHOP_GONE) {
@@ -246,7 +254,11 @@ void neighbour_wait(struct worker *w, struct rte_mbuf *m, uint32_t nexthop)
 	if (n->queued == NEIGHBOUR_QUEUE) { /* RFC 1122, 2.3.2.2: keep the latest */
 		worker_drop(w, n->queue[0], DROP_NEIGHBOUR_QUEUE_FULL);
 		memmove(n->queue, n->queue + 1, (NEIGHBOUR_QUEUE - 1) * sizeof(n->queue[0]));
-		n->queued--;
+		n->queue[NEIGHBOUR_QUEUE - 1] = m;
+	} else if (t->queued == NEIGHBOUR_QUEUE_ALL) {
+		worker_drop(w, m, DROP_NEIGHBOUR_QUEUE_FULL);
+	} else {
+		n->queue[n->queued++] = m;
+		t->queued++;
 	}
-	n->queue[n->queued++] = m;
 }

@@ -10,6 +10,7 @@
 #include "net/net.h"
 
 #define NEIGHBOUR_QUEUE 4u /* packets that wait for one neighbour */
+#define NEIGHBOUR_QUEUE_ALL 512u /* for all: a scan of unused addresses must not take all buffers */
 #define SOLICIT_INTERVAL TICKS_PER_SECOND /* RFC 4861, RetransTimer */
 #define FAILED_KEEP (20 * TICKS_PER_SECOND) /* how long an unused failed one is remembered */
 
@@ -36,6 +37,8 @@ struct neighbour_table {
 	uint32_t *buckets;
 	uint32_t mask, max;
 	uint32_t count;	   /* in use */
+	uint32_t lasthops; /* of these; at most half of what is allowed, since clients make up their MACs */
+	uint32_t queued;   /* packets, of all */
 	uint32_t top;	   /* rows ever used */
 	uint32_t free;	   /* chain of free rows below top */
 	uint32_t clock;	   /* where eviction looks next */
@@ -70,8 +73,9 @@ uint32_t *neighbour_bucket(struct neighbour_table *t, uint32_t vlan_id, const st
 bool neighbour_is(const struct neighbour *n, enum nexthop_kind kind, uint32_t vlan_id,
 	const struct ip_addr *addr);
 
-/* A zeroed row, in no bucket; another that nobody holds makes room. NEXTHOP_NONE if all are held. */
-uint32_t neighbour_new(struct worker *w);
+/* A row of that kind, else zero and in no bucket; another that nobody holds makes room. NEXTHOP_NONE if all
+ * are held. */
+uint32_t neighbour_new(struct worker *w, enum nexthop_kind kind);
 void neighbour_free(struct worker *w, uint32_t i);
 void neighbour_link(struct neighbour_table *t, uint32_t i);
 void neighbour_unlink(struct neighbour_table *t, uint32_t i);

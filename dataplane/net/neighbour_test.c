@@ -209,6 +209,51 @@ static void test_eviction(void)
 		pass(10);
 }
 
+/* A scan of addresses that nobody has leaves buffers for everybody else. */
+static void test_scan_is_bounded(void)
+{
+	uint64_t full = worker[0]->drop[DROP_NEIGHBOUR_QUEUE_FULL];
+	struct ip_addr a = addr("10.77.0.0");
+
+	for (unsigned i = 0; i < 200 * NEIGHBOUR_QUEUE; i++) {
+		a.w[3] = htonl(0x0a4d0000 + 8192 + i % 200);
+		uint32_t n = net_route_get(worker[0], &a);
+		CHECK(n != NEXTHOP_NONE);
+		output(n);
+		net_nexthop_put(worker[0], n);
+		sent_count = 0;
+	}
+	CHECK_INT(worker[0]->drop[DROP_NEIGHBOUR_QUEUE_FULL] - full, 200 * NEIGHBOUR_QUEUE - NEIGHBOUR_QUEUE_ALL);
+	for (unsigned i = 0; i < 6000; i++, sent_count = 0)
+		pass(10);
+}
+
+/* Clients that make up MACs do not take the places of servers and gateways. */
+static void test_lasthops_have_a_share(void)
+{
+	uint32_t held[256], count = 0;
+
+	for (unsigned i = 0; i < 256; i++) {
+		struct rte_mbuf *m = fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_UDP, 1, 2, 10);
+		rte_pktmbuf_mtod(m, uint8_t *)[11] = (uint8_t)i;
+		uint32_t n = net_lasthop_get(worker[0], m);
+		if (n != NEXTHOP_NONE)
+			held[count++] = n;
+		rte_pktmbuf_free(m);
+	}
+	CHECK_INT(count, 128);
+	uint32_t server = get("10.0.2.61");
+	net_nexthop_put(worker[0], server);
+	for (unsigned i = 0; i < count; i++)
+		net_nexthop_put(worker[0], held[i]);
+	struct rte_mbuf *m = fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_UDP, 1, 2, 10);
+	uint32_t n = net_lasthop_get(worker[0], m);
+	CHECK(n != NEXTHOP_NONE);
+	net_nexthop_put(worker[0], n);
+	rte_pktmbuf_free(m);
+	sent_count = 0;
+}
+
 /* Other workers hear the answer, too, and learn if they asked. */
 static void test_shared(void)
 {
@@ -341,9 +386,11 @@ int main(void)
 	test_never_created_unasked();
 	test_queue_bounded();
 	test_eviction();
+	test_scan_is_bounded();
 	test_shared();
 	test_epoch();
 	test_lasthop();
+	test_lasthops_have_a_share();
 	test_ndp();
 	fake_stop();
 	return 0;

@@ -51,6 +51,12 @@ static bool mac_accepted(const struct rte_mbuf *m, const struct pkt *p)
 	       (p->wire.ethertype == ETH_TYPE_ARP || is_neighbour_discovery(&p->wire));
 }
 
+/* No station sends from a group's MAC; answers to it would go to everybody. */
+static bool from_group(const struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod(m, const struct eth_hdr *)->src[0] & 1;
+}
+
 /* 0/8, 127/8, groups, reserved and broadcast: no address of a host (RFC 1812, 5.3.7). */
 static bool martian4(uint32_t be)
 {
@@ -149,6 +155,10 @@ static unsigned sort(struct worker *w, struct rte_mbuf *m, struct rte_mbuf **out
 	}
 	if (unlikely(!mac_accepted(m, p))) {
 		worker_drop(w, m, DROP_NOT_FOR_US);
+		return 0;
+	}
+	if (unlikely(from_group(m))) {
+		worker_drop(w, m, DROP_MARTIAN);
 		return 0;
 	}
 	if (unlikely(p->wire.ethertype == ETH_TYPE_ARP)) {

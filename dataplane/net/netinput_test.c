@@ -38,6 +38,9 @@ static void test_destination(void)
 	m = udp("192.0.2.7", "10.0.1.100");
 	memcpy(rte_pktmbuf_mtod(m, uint8_t *), mac_all, 6); /* RFC 1122, 3.3.6 */
 	check_drop(m, DROP_NOT_FOR_US);
+	m = udp("192.0.2.7", "10.0.1.100");
+	memcpy(rte_pktmbuf_mtod(m, uint8_t *) + 6, mac_all, 6); /* the answer would go to everybody */
+	check_drop(m, DROP_MARTIAN);
 	m = fake_ip(1, "10.0.2.7", "10.0.1.100", PROTO_TCP, 1, 2, 0);
 	pkt_of(m)->port = 0; /* tagged, where none is */
 	check_drop(m, DROP_UNKNOWN_VLAN);

@@ -50,14 +50,13 @@ static uint32_t route_row(struct worker *w, uint16_t vlan, const struct ip_addr 
 	}
 	if (same != NEXTHOP_NONE)
 		net_nexthop(w, same)->refs++; /* not evicted now */
-	i = neighbour_new(w);
+	i = neighbour_new(w, NEXTHOP_IP);
 	if (same != NEXTHOP_NONE)
 		net_nexthop(w, same)->refs--;
 	if (i == NEXTHOP_NONE)
 		return i;
 	t->rows[i].addr = *hop;
 	t->rows[i].vlan_id = v->id;
-	t->rows[i].kind = NEXTHOP_IP;
 	t->rows[i].route_mtu = mtu;
 	struct nexthop *hot = net_nexthop(w, i);
 	hot->vlan = vlan;
@@ -118,12 +117,11 @@ uint32_t net_lasthop_get(struct worker *w, struct rte_mbuf *m)
 	while (i != NEXTHOP_NONE && !neighbour_is(&t->rows[i], NEXTHOP_LASTHOP, v->id, &key))
 		i = t->rows[i].chain;
 	if (i == NEXTHOP_NONE) {
-		i = neighbour_new(w);
+		i = neighbour_new(w, NEXTHOP_LASTHOP);
 		if (i == NEXTHOP_NONE)
 			return i;
 		t->rows[i].addr = key;
 		t->rows[i].vlan_id = v->id;
-		t->rows[i].kind = NEXTHOP_LASTHOP;
 		memcpy(t->rows[i].mac, eth->src, 6);
 		*net_nexthop(w, i) = (struct nexthop){.lasthop = 1, .vlan = vlan, .mtu = v->mtu,
 			.used = w->now, .state = NEXTHOP_READY};
