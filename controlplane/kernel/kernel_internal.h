@@ -29,6 +29,7 @@ struct tap {
 	uint16_t mtu;
 	unsigned index; /* of the kernel's interface, 0 = there is none */
 	bool right;	/* flags, MTU and mark are as they should be */
+	bool owned;	/* by the dataplane's user */
 	bool foreign;	/* an interface of that name is somebody else's */
 };
 

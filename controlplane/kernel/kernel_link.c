@@ -27,16 +27,34 @@ static struct tap *tap_named(struct pass *p, const char *name)
 	return NULL;
 }
 
+static const struct rtattr *attribute_in(const struct rtattr *nest, unsigned short type)
+{
+	unsigned left = nest ? (unsigned)RTA_PAYLOAD(nest) : 0;
+
+	for (const struct rtattr *a = nest ? RTA_DATA(nest) : NULL; left && RTA_OK(a, left);
+		a = RTA_NEXT(a, left))
+		if ((a->rta_type & NLA_TYPE_MASK) == type)
+			return a;
+	return NULL;
+}
+
 /* Whether the driver is that of taps: such a one may have been made beforehand. */
 static bool link_is_tun(const struct rtattr *info)
 {
-	unsigned left = info ? (unsigned)RTA_PAYLOAD(info) : 0;
+	const struct rtattr *kind = attribute_in(info, IFLA_INFO_KIND);
 
-	for (const struct rtattr *a = info ? RTA_DATA(info) : NULL; left && RTA_OK(a, left);
-		a = RTA_NEXT(a, left))
-		if (a->rta_type == IFLA_INFO_KIND)
-			return !strncmp(RTA_DATA(a), "tun", RTA_PAYLOAD(a));
-	return false;
+	return kind && !strncmp(RTA_DATA(kind), "tun", RTA_PAYLOAD(kind));
+}
+
+static bool link_has_owner(const struct rtattr *info, uid_t owner)
+{
+	const struct rtattr *a = attribute_in(attribute_in(info, IFLA_INFO_DATA), IFLA_TUN_OWNER);
+	uint32_t uid;
+
+	if (!a)
+		return false;
+	memcpy(&uid, RTA_DATA(a), sizeof(uid));
+	return uid == owner;
 }
 
 static int link_row(void *ctx, const struct nlmsghdr *row)
@@ -62,6 +80,7 @@ static int link_row(void *ctx, const struct nlmsghdr *row)
 		tap->index = (unsigned)info->ifi_index;
 		tap->right = ours && mtu == tap->mtu && (info->ifi_flags & IFF_NOARP) &&
 			     (info->ifi_flags & IFF_UP);
+		tap->owned = link_has_owner(a[IFLA_LINKINFO], l->p->k->owner);
 	} else if (ours && l->stales < STALE_MAX) {
 		l->stale[l->stales++] = (unsigned)info->ifi_index;
 	}
@@ -123,7 +142,9 @@ static void tap_right(struct pass *p, struct tap *tap)
 		pass_fault(p, rc, "interface %s: exists already and is not ours", tap->name);
 		return;
 	}
-	rc = tap->index ? 0 : tap_make(p, tap);
+	rc = tap->index && tap->owned ? 0 : tap_make(p, tap);
+	if (rc == -EBUSY && tap->index)
+		rc = 0; /* the dataplane has it open: so it may */
 	if (rc == 0 && !tap->index) {
 		tap->index = if_nametoindex(tap->name);
 		log_notice("kernel: interface %s made", tap->name);

@@ -44,6 +44,17 @@ def test_taps_addresses_and_routes(cp):
     assert cp.status()["kernel"] == ""
 
 
+def test_taps_belong_to_the_dataplanes_user(cp):
+    def owners():
+        return {row["linkinfo"]["info_data"].get("user") for row in links(cp).values()}
+
+    cp.start()
+    assert owners() == {"root"}
+    cp.daemon.arguments += ["--dataplane-user", "nobody"]
+    cp.restart()
+    assert owners() == {"nobody"}
+
+
 def test_changes_follow_and_nothing_else_moves(cp):
     cp.conf.write_text(MORE)
     cp.start()
