@@ -171,9 +171,10 @@ static void on_upkeep(evutil_socket_t fd, short what, void *ctx)
 	struct cp *cp = ctx;
 
 	store_sync(cp->store);
+	store_fold_poll(cp->store);
 	if (!store_fold_due(cp->store))
 		return;
-	int rc = store_fold(cp->store, cp->model);
+	int rc = store_fold_begin(cp->store, cp->model);
 	if (rc)
 		log_error("store: %s: cannot be folded: %s", cp->store_dir, strerror(-rc));
 }

@@ -5,6 +5,7 @@
  *
  *   running   the whole configuration at some moment
  *   log       what was committed since; folded into a new `running` when it has grown
+ *   log.old   the log before that, while folding is under way
  *   startup   copy of the startup file (weir.conf) as it was read or written last
  *   lock      held by the one weir-cp that uses the folder
  *
@@ -50,8 +51,14 @@ int store_load(struct store *s, struct model *m, struct model_error *err);
 /* The first configuration of an empty store; also folds the log at any time. 0 or -errno. */
 int store_fold(struct store *s, const struct model *m);
 
-/* True if store_fold is due; not urgent. */
+/*
+ * The same beside the daily work, by a child process. due: it should be begun; begin: 0 or -errno;
+ * poll: to be called from time to time, notices the end; stop: gives up, nothing is lost.
+ */
 bool store_fold_due(const struct store *s);
+int store_fold_begin(struct store *s, const struct model *m);
+void store_fold_poll(struct store *s);
+void store_fold_stop(struct store *s);
 
 /* Writes down a commit. what: the change as its author worded it. 0 or -errno: nothing was written. */
 int store_append(struct store *s, const struct model *m, const struct model_changes *changes,

@@ -3,14 +3,18 @@
 #ifndef WEIR_STORE_INTERNAL_H
 #define WEIR_STORE_INTERNAL_H
 
+#include <sys/types.h>
+
 #include "store/record.h"
 #include "store/store.h"
 
 struct store {
-	char *running, *log, *startup; /* paths */
+	char *running, *log, *old_log, *startup; /* paths */
 	int lock_fd, log_fd;
 	bool empty;
-	bool sync_due; /* the log has bytes that are not flushed */
+	bool old_log_there; /* a fold is under way, or failed */
+	pid_t folder;	    /* child that folds, or 0 */
+	bool sync_due;	    /* the log has bytes that are not flushed */
 	uint64_t log_bytes, log_records, running_bytes;
 	uint64_t seq, origin, saved_generation;
 	unsigned unsaved_commits;
@@ -26,6 +30,9 @@ int store_note(struct store *s, const struct record *r);
 
 /* Writes a record behind the log; durable: flushed before it returns. 0 or -errno, and no trace then. */
 int store_log_add(struct store *s, struct record *r, bool durable);
+
+/* Opens the log for appending behind its first size bytes, and cuts what lies behind. 0 or -errno. */
+int store_log_open(struct store *s, size_t size);
 
 /* The META record's JSON, to be freed. */
 char *store_meta_dump(const struct store *s);

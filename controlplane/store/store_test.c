@@ -170,6 +170,66 @@ static void test_folded_twice(struct store **s, struct model **m)
 	reopen(s, m);
 }
 
+static void fold_wait(struct store *s)
+{
+	for (int i = 0; i < 1000 && access(in_folder("log.old"), F_OK) == 0; i++) {
+		store_fold_poll(s);
+		usleep(10000);
+	}
+	CHECK(access(in_folder("log.old"), F_OK) != 0);
+}
+
+/* Commits while a child folds; then the process dies before, and after the child is done. */
+static void test_folded_beside(struct store **s, struct model **m)
+{
+	edit(*s, *m, VERB_CREATE, "ltm pool during1");
+	CHECK_INT(store_fold_begin(*s, *m), 0);
+	CHECK(!store_fold_due(*s));
+	edit(*s, *m, VERB_CREATE, "ltm pool during2");
+	reopen(s, m); /* stops the child */
+	CHECK(access(in_folder("log.old"), F_OK) == 0);
+	CHECK(store_fold_due(*s));
+	edit(*s, *m, VERB_DELETE, "ltm pool during1");
+	CHECK_INT(store_fold_begin(*s, *m), 0);
+	edit(*s, *m, VERB_MODIFY, "ltm node 10.0.0.1 ratio 12");
+	fold_wait(*s);
+	CHECK(!store_fold_due(*s));
+	reopen(s, m);
+	CHECK_INT(store_fold_begin(*s, *m), 0);
+	fold_wait(*s);
+	reopen(s, m);
+	edit(*s, *m, VERB_DELETE, "ltm pool during2");
+}
+
+/* A log whose predecessors are gone is not the configuration. */
+static void test_missing_part(struct store **s, struct model **m)
+{
+	struct model_error err;
+	char part[96];
+
+	snprintf(part, sizeof(part), "%s.part", folder);
+	edit(*s, *m, VERB_CREATE, "ltm pool part1");
+	CHECK_INT(store_fold_begin(*s, *m), 0);
+	store_fold_stop(*s);
+	edit(*s, *m, VERB_CREATE, "ltm pool part2");
+	store_close(*s);
+	CHECK_INT(rename(in_folder("log.old"), part), 0);
+	*s = open_store();
+	struct model *other = model_new();
+	CHECK_INT(store_load(*s, other, &err), -EBADMSG);
+	CHECK(strstr(err.reason, "missing"));
+	model_free(other);
+	store_close(*s);
+	CHECK_INT(rename(part, in_folder("log.old")), 0);
+	*s = open_store();
+	other = load(*s);
+	same(*m, other);
+	model_free(*m);
+	*m = other;
+	CHECK_INT(store_fold(*s, *m), 0);
+	CHECK(access(in_folder("log.old"), F_OK) != 0);
+}
+
 static void test_save(struct store **s, struct model **m)
 {
 	struct text difference = {0};
@@ -262,6 +322,8 @@ int main(void)
 	test_comes_back(&s, &m);
 	test_torn(&s, &m);
 	test_folded_twice(&s, &m);
+	test_folded_beside(&s, &m);
+	test_missing_part(&s, &m);
 	test_save(&s, &m);
 	test_pushes(&s, &m);
 	test_locked_and_damaged(&s, &m);
