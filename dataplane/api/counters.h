@@ -43,7 +43,10 @@ struct counter_shared {
 	uint32_t rate_limit; /* new connections per second, 0 = none; control thread writes, workers read */
 	uint16_t ratio, dynamic_ratio; /* control thread writes, workers read */
 	uint8_t avail;	    /* LIVE_* of api/message.h; control thread writes, workers read */
-	uint8_t reserved[19];
+	uint8_t ramp;	    /* slow ramp: share of its weight in 32nds, 0 = all; control thread writes, workers read */
+	uint8_t reserved[2];
+	uint32_t ramp_since; /* s (CLOCK_MONOTONIC) when the member came up, 0 = no ramp; control thread's own */
+	uint8_t reserved2[12];
 } __attribute__((aligned(64)));
 
 #define WORKER_COUNTER_LIST(X)                                                                     \

@@ -73,7 +73,7 @@ struct msg_result {
 #define LIVE_BITS 3u
 
 struct live_row {
-	uint32_t id; /* node, member or virtual server */
+	uint32_t id; /* node, member, virtual server, or virtual address (LIVE_NEW: answers ARP and echo) */
 	struct snap_live live;
 };
 
@@ -86,7 +86,15 @@ struct msg_live {
 	struct live_row row[]; /* unknown ids are skipped: their object may just have gone */
 };
 
-enum scan_action { SCAN_LIST, SCAN_DELETE, SCAN_COUNT };
+enum scan_action {
+	SCAN_LIST,
+	SCAN_DELETE, /* with a reset to both sides of TCP */
+	SCAN_COUNT,
+	SCAN_DROP,     /* stays silent: further packets are dropped until the flow times out */
+	SCAN_RESELECT, /* given to another member of its pool; flows whose address is translated only if
+			* they are not TCP */
+	SCAN_ACTIONS
+};
 
 /* A flow matches if every field that is set does. Sides as in LTM's "show sys connection". */
 struct flow_filter {

@@ -164,7 +164,10 @@ struct snap_pool {
 	uint32_t id;
 	uint8_t lb; /* enum snap_lb */
 	uint8_t allow_snat;
-	uint8_t reserved[2];
+	uint16_t min_active;	 /* priority groups: lower ones join while fewer members are active; 0 = off */
+	uint16_t reselect_tries; /* other members tried after a failed connect */
+	uint16_t reserved;
+	uint32_t slow_ramp;	 /* s over which a member that came up gains its share; 0 = at once */
 	uint32_t first_member, members; /* rows of SNAP_MEMBER: contiguous, in order of address and port */
 };
 

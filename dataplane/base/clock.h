@@ -13,4 +13,9 @@ static inline uint64_t clock_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static inline uint32_t clock_second(void)
+{
+	return (uint32_t)(clock_ns() / 1000000000u);
+}
+
 #endif

@@ -20,6 +20,8 @@ struct lb_table {
 	struct lb_context context;
 	uint32_t pools;
 	uint32_t touched;	/* pools marked */
+	uint32_t ticked;	/* second of the last lb_tick */
+	bool limited;		/* some pool has priority groups */
 	uint32_t *member_of_slot; /* id slot -> member row */
 	uint32_t *node_of_slot;
 	uint32_t slots;
@@ -33,7 +35,101 @@ struct lb_garbage {
 	struct schedule *schedule;
 };
 
-static struct schedule *schedule_of(const struct lb_table *t, const struct lb_pool *p)
+static bool usable(const struct lb_context *c, const struct snap_member *m)
+{
+	return lb_line(c, m->id)->avail & LIVE_NEW;
+}
+
+static bool below_limit(const struct counter_shared *line)
+{
+	uint32_t limit = __atomic_load_n(&line->limit, __ATOMIC_RELAXED);
+
+	return limit == 0 || __atomic_load_n(&line->current, __ATOMIC_RELAXED) < limit;
+}
+
+/* Active, as priority groups count: usable and below its own and its node's limit. */
+static bool active(const struct lb_context *c, const struct snap_member *m)
+{
+	return usable(c, m) && below_limit(lb_line(c, m->id)) &&
+	       below_limit(lb_line(c, c->nodes[m->node].id));
+}
+
+/* The highest priority group below `above` that has an active member, and how many it has. */
+static bool next_group(const struct lb_context *c, const struct snap_pool *row, uint32_t above,
+	uint16_t *group, uint32_t *count)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < row->members; i++) {
+		const struct snap_member *m = &c->members[row->first_member + i];
+		if (m->priority_group >= above || !active(c, m))
+			continue;
+		if (!found || m->priority_group > *group) {
+			*group = m->priority_group;
+			*count = 0;
+			found = true;
+		}
+		*count += m->priority_group == *group;
+	}
+	return found;
+}
+
+/* The lowest priority group that takes part: groups join from the top until enough members are active. */
+static uint16_t lowest_group(const struct lb_context *c, const struct snap_pool *row)
+{
+	uint32_t total = 0, count = 0, above = UINT32_MAX;
+	uint16_t group = 0;
+
+	if (row->min_active == 0)
+		return 0;
+	while (total < row->min_active && next_group(c, row, above, &group, &count)) {
+		total += count;
+		above = group;
+	}
+	return total < row->min_active ? 0 : group;
+}
+
+static bool has_limit(const struct lb_context *c, const struct snap_pool *row)
+{
+	for (uint32_t i = 0; i < row->members; i++) {
+		const struct snap_member *m = &c->members[row->first_member + i];
+		if (lb_line(c, m->id)->limit != 0 || lb_line(c, c->nodes[m->node].id)->limit != 0)
+			return true;
+	}
+	return false;
+}
+
+/* A member's share of its weight in 32nds. One that came up less than slow_ramp ago has grown into as
+ * much of it as of the time; afterwards its ramp is forgotten. */
+static uint8_t ramp_share(struct counter_shared *line, uint32_t slow_ramp, uint32_t second)
+{
+	uint32_t age = second - line->ramp_since;
+
+	if (line->ramp_since == 0)
+		return 0;
+	if (age >= slow_ramp) {
+		line->ramp_since = 0;
+		return 0;
+	}
+	uint8_t share = (uint8_t)((uint64_t)age * LB_RAMP / slow_ramp);
+	return share ? share : 1;
+}
+
+/* Brings the ramps of a pool's members up to date; true if any is under way. */
+static bool ramps_set(const struct lb_context *c, const struct snap_pool *row, uint32_t second)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < row->members; i++) {
+		struct counter_shared *line = lb_line(c, c->members[row->first_member + i].id);
+		uint8_t share = ramp_share(line, row->slow_ramp, second);
+		__atomic_store_n(&line->ramp, share, __ATOMIC_RELAXED);
+		any |= share != 0;
+	}
+	return any;
+}
+
+static struct schedule *schedule_of(const struct lb_table *t, struct lb_pool *p, uint32_t second)
 {
 	const struct lb_context *c = &t->context;
 	uint32_t n = 0, total = p->row->members;
@@ -42,13 +138,19 @@ static struct schedule *schedule_of(const struct lb_table *t, const struct lb_po
 
 	if (rows == NULL)
 		return NULL;
+	p->ramping = ramps_set(c, p->row, second);
+	p->limited = p->row->min_active != 0 && has_limit(c, p->row);
+	p->lowest = lowest_group(c, p->row);
 	for (uint32_t i = 0; i < total; i++) {
 		const struct snap_member *m = &c->members[p->row->first_member + i];
-		if (!(lb_line(c, m->id)->avail & LIVE_NEW))
+		if (!usable(c, m) || m->priority_group < p->lowest)
 			continue;
-		uint32_t weight = p->method->weight(c, m);
+		uint32_t weight = p->method->weight(c, m), share = lb_line(c, m->id)->ramp;
 		rows[n] = p->row->first_member + i;
-		weights[n++] = weight ? weight : 1;
+		weights[n] = weight ? weight : 1;
+		if (p->ramping)
+			weights[n] *= share ? share : LB_RAMP;
+		n++;
 	}
 	s = schedule_new(rows, weights, n);
 	free(rows);
@@ -97,7 +199,8 @@ static int index_build(struct lb_table *t)
 	return 0;
 }
 
-struct lb_table *lb_table_new(const struct snap_header *snap, const struct counters *counters)
+struct lb_table *lb_table_new(const struct snap_header *snap, const struct counters *counters,
+	uint32_t second)
 {
 	const struct snap_pool *rows = SNAP_ROWS(snap, SNAP_POOL, struct snap_pool);
 	uint32_t n = SNAP_COUNT(snap, SNAP_POOL);
@@ -118,7 +221,8 @@ struct lb_table *lb_table_new(const struct snap_header *snap, const struct count
 		p->row = &rows[i];
 		p->method = methods[rows[i].lb];
 		p->line = &counters->shared[id_slot(rows[i].id)];
-		p->schedule = schedule_of(t, p);
+		t->limited |= rows[i].min_active != 0;
+		p->schedule = schedule_of(t, p, second);
 		if (p->schedule == NULL) {
 			lb_table_free(t);
 			return NULL;
@@ -162,7 +266,21 @@ void lb_touch(struct lb_table *t, uint32_t id)
 		pool_touch(t, c->members[t->node_member[i]].pool);
 }
 
-struct lb_garbage *lb_refresh(struct lb_table *t)
+void lb_tick(struct lb_table *t, uint32_t second)
+{
+	if (second == t->ticked && !t->limited)
+		return;
+	for (uint32_t i = 0; i < t->pools; i++) {
+		struct lb_pool *p = &t->pool[i];
+		if (p->ramping && second != t->ticked)
+			pool_touch(t, i);
+		else if (p->limited && lowest_group(&t->context, p->row) != p->lowest)
+			pool_touch(t, i);
+	}
+	t->ticked = second;
+}
+
+struct lb_garbage *lb_refresh(struct lb_table *t, uint32_t second)
 {
 	struct lb_garbage *garbage = NULL;
 
@@ -171,7 +289,7 @@ struct lb_garbage *lb_refresh(struct lb_table *t)
 		if (!p->touched)
 			continue;
 		struct lb_garbage *g = malloc(sizeof(*g));
-		struct schedule *s = g ? schedule_of(t, p) : NULL;
+		struct schedule *s = g ? schedule_of(t, p, second) : NULL;
 		if (s == NULL) {
 			free(g);
 			break;

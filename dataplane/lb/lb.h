@@ -16,8 +16,9 @@ struct lb_table;
 struct lb_garbage;
 
 /* Builds the schedules of all pools from the counters' shared lines (which the caller has brought up to
- * date for every member and node of snap). NULL on no memory. */
-struct lb_table *lb_table_new(const struct snap_header *snap, const struct counters *counters);
+ * date for every member and node of snap). second: monotonic time. NULL on no memory. */
+struct lb_table *lb_table_new(const struct snap_header *snap, const struct counters *counters,
+	uint32_t second);
 void lb_table_free(struct lb_table *t);
 
 /*
@@ -31,7 +32,12 @@ void lb_touch(struct lb_table *t, uint32_t id);
  * lb_garbage_free after a quiescent point of all workers. NULL if nothing was replaced. On no memory the
  * old schedule stays and the pool stays marked.
  */
-struct lb_garbage *lb_refresh(struct lb_table *t);
+struct lb_garbage *lb_refresh(struct lb_table *t, uint32_t second);
+
+/* Control thread, a few times a second: marks pools whose members' shares have grown (slow ramp), or whose
+ * priority groups are no longer the right ones because members reached or left their limits. */
+void lb_tick(struct lb_table *t, uint32_t second);
+
 void lb_garbage_free(struct lb_garbage *g);
 
 /*
@@ -49,6 +55,8 @@ bool lb_release(const struct counters *counters, uint32_t id);
  * why not. */
 enum drop_reason lb_admit(struct counter_shared *object, uint32_t second);
 #define LB_ADMITTED DROP_REASONS
+
+#define LB_RAMP 32u /* steps of a slow ramp */
 
 /* The member with that id, or NULL if it is gone. */
 const struct snap_member *lb_member(const struct lb_table *t, uint32_t id);

@@ -33,7 +33,7 @@ static void setup(struct fixture *f, enum snap_lb method)
 	test_snapshot_seal(f->snap);
 	CHECK(counters_create(1, 64, &f->counters) >= 0);
 	live_sync(f->snap, &f->counters);
-	f->table = lb_table_new(f->snap, &f->counters);
+	f->table = lb_table_new(f->snap, &f->counters, 1);
 	CHECK(f->table != NULL);
 }
 
@@ -64,14 +64,16 @@ static void expect(const unsigned got[MEMBERS], unsigned a, unsigned b, unsigned
 	CHECK_INT(got[3], d);
 }
 
+static uint32_t now = 100; /* s */
+
 static void change(struct fixture *f, uint32_t id, uint16_t ratio, uint8_t avail, uint32_t limit)
 {
 	struct live_row row = {.id = id,
 		.live = {.ratio = ratio, .avail = avail, .connection_limit = limit}};
 
-	CHECK(live_apply(&f->counters, &row));
+	CHECK(live_apply(&f->counters, &row, now));
 	lb_touch(f->table, id);
-	struct lb_garbage *g = lb_refresh(f->table);
+	struct lb_garbage *g = lb_refresh(f->table, now);
 	CHECK(g != NULL);
 	lb_garbage_free(g);
 }
@@ -120,9 +122,9 @@ static void test_ratio_and_avail_change(void)
 	CHECK(lb_pick(f.table, 0, 1, &reason) == SNAP_NIL);
 	CHECK_INT(reason, DROP_NO_MEMBER);
 	struct live_row unknown = {.id = 63, .live = test_live};
-	CHECK(!live_apply(&f.counters, &unknown));
+	CHECK(!live_apply(&f.counters, &unknown, 1));
 	unknown.id = id_make(MEMBER_ID, 1);
-	CHECK(!live_apply(&f.counters, &unknown));
+	CHECK(!live_apply(&f.counters, &unknown, 1));
 	teardown(&f);
 }
 
@@ -214,8 +216,77 @@ static void test_least_connections(void)
 	teardown(&f);
 }
 
+/* Moves time on; the pool is rebuilt if that changes it. */
+static bool pass(struct fixture *f, uint32_t seconds)
+{
+	now += seconds;
+	lb_tick(f->table, now);
+	struct lb_garbage *g = lb_refresh(f->table, now);
+	bool changed = g != NULL;
+	lb_garbage_free(g);
+	return changed;
+}
+
+static struct snap_pool *pool_row(struct fixture *f)
+{
+	return TEST_ROW(f->snap, SNAP_POOL, struct snap_pool, 0);
+}
+
+/* A member that comes back has half its share after half the time, and all of it afterwards. */
+static void test_slow_ramp(void)
+{
+	struct fixture f;
+	unsigned got[MEMBERS];
+
+	setup(&f, SNAP_LB_ROUND_ROBIN);
+	pool_row(&f)->slow_ramp = 40;
+	change(&f, MEMBER_ID, 1, 0, 0);
+	change(&f, MEMBER_ID, 1, LIVE_BITS, 0);
+	CHECK(pass(&f, 20));
+	picks(&f, 70, got);
+	expect(got, 10, 20, 20, 20);
+	CHECK(pass(&f, 10));
+	picks(&f, 150, got);
+	expect(got, 30, 40, 40, 40);
+	CHECK(pass(&f, 10));
+	CHECK(!pass(&f, 10));
+	picks(&f, 40, got);
+	expect(got, 10, 10, 10, 10);
+	teardown(&f);
+}
+
+static void test_priority_groups(void)
+{
+	struct fixture f;
+	unsigned got[MEMBERS];
+
+	setup(&f, SNAP_LB_ROUND_ROBIN);
+	pool_row(&f)->min_active = 2;
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		TEST_ROW(f.snap, SNAP_MEMBER, struct snap_member, i)->priority_group = i < 2 ? 20 : 10;
+	change(&f, MEMBER_ID, 1, LIVE_BITS, 10);
+	picks(&f, 10, got);
+	expect(got, 5, 5, 0, 0);
+	/* One of the two goes: the lower group joins, whole. */
+	change(&f, MEMBER_ID + 1, 1, 0, 0);
+	picks(&f, 9, got);
+	expect(got, 3, 0, 3, 3);
+	change(&f, MEMBER_ID + 1, 1, LIVE_BITS, 0);
+	picks(&f, 4, got);
+	expect(got, 2, 2, 0, 0);
+	/* A member at its limit is not active either. */
+	CHECK_INT(f.counters.shared[MEMBER_ID].current, 10);
+	CHECK(pass(&f, 1));
+	picks(&f, 8, got);
+	CHECK_INT(got[0], 0);
+	CHECK(got[1] >= 2 && got[2] == 2 && got[3] == 2);
+	teardown(&f);
+}
+
 int main(void)
 {
+	test_slow_ramp();
+	test_priority_groups();
 	test_methods();
 	test_ratio_and_avail_change();
 	test_limits();

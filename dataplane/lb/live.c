@@ -35,6 +35,7 @@ void live_sync(const struct snap_header *snap, const struct counters *c)
 	const struct snap_member *members = SNAP_ROWS(snap, SNAP_MEMBER, struct snap_member);
 	const struct snap_virtual *virtuals = SNAP_ROWS(snap, SNAP_VIRTUAL, struct snap_virtual);
 	const struct snap_pool *pools = SNAP_ROWS(snap, SNAP_POOL, struct snap_pool);
+	const struct snap_vaddr *vaddrs = SNAP_ROWS(snap, SNAP_VADDR, struct snap_vaddr);
 
 	for (uint32_t i = 0; i < SNAP_COUNT(snap, SNAP_NODE); i++)
 		line_init(c, nodes[i].id, ID_NONE, &nodes[i].live);
@@ -44,14 +45,22 @@ void live_sync(const struct snap_header *snap, const struct counters *c)
 		line_init(c, virtuals[i].id, ID_NONE, &virtuals[i].live);
 	for (uint32_t i = 0; i < SNAP_COUNT(snap, SNAP_POOL); i++)
 		line_init(c, pools[i].id, ID_NONE, NULL);
+	for (uint32_t i = 0; i < SNAP_COUNT(snap, SNAP_VADDR); i++)
+		line_init(c, vaddrs[i].id, ID_NONE, NULL);
 }
 
-bool live_apply(const struct counters *c, const struct live_row *row)
+bool live_apply(const struct counters *c, const struct live_row *row, uint32_t second)
 {
 	uint32_t slot = id_slot(row->id);
 
 	if (slot >= c->header->slots || c->shared[slot].id != row->id)
 		return false;
-	line_write(&c->shared[slot], &row->live);
+	struct counter_shared *line = &c->shared[slot];
+	bool was = line->avail & LIVE_NEW, is = row->live.avail & LIVE_NEW;
+	if (is && !was)
+		line->ramp_since = second ? second : 1;
+	else if (!is)
+		line->ramp_since = 0;
+	line_write(line, &row->live);
 	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Live state of nodes, members and virtual servers: the shared lines of the counter file. It outlives
+ * Live state of nodes, members, virtual servers and virtual addresses: the shared lines of the counter file. It outlives
  * snapshots; the control thread writes, workers read.
  */
 #ifndef WEIR_LB_LIVE_H
@@ -14,7 +14,8 @@
 /* Gives each object of snap that has no line yet its own, with the state in its row. */
 void live_sync(const struct snap_header *snap, const struct counters *counters);
 
-/* Takes over a live message's row. False if no object has that id. */
-bool live_apply(const struct counters *counters, const struct live_row *row);
+/* Takes over a live message's row. second: monotonic time, from which a member that comes up ramps. False
+ * if no object has that id. */
+bool live_apply(const struct counters *counters, const struct live_row *row, uint32_t second);
 
 #endif

@@ -12,7 +12,10 @@ struct lb_pool {
 	struct schedule *schedule; /* published by the control thread; NULL until first built */
 	const struct snap_pool *row;
 	struct counter_shared *line;
-	bool touched;
+	bool touched;	 /* to be rebuilt */
+	bool ramping;	 /* some member's share still grows */
+	bool limited;	 /* priority groups, and some member or node has a connection limit */
+	uint16_t lowest; /* priority group: members below are not in the schedule */
 };
 
 /* What each pick needs to know. */

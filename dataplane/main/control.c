@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/event.h"
+#include "lb/lb.h"
 #include "port/tap.h"
 
 #define WAKE_MS 250 /* longest sleep: links and missing taps are looked at now and then */
@@ -222,6 +223,9 @@ static bool upkeep(struct control *c)
 		c->checked = now;
 		port_link_refresh();
 		tap_retry();
+		if (v != NULL)
+			lb_tick(v->lb, clock_second());
+		request_refresh(c);
 	}
 	return more;
 }

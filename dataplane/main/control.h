@@ -33,4 +33,7 @@ int request_serve(struct control *c, const struct peer_packet *packet);
 /* What MSG_HELLO says now. */
 int request_hello(struct control *c);
 
+/* Publishes the schedules of pools that were marked (lb.h). */
+void request_refresh(struct control *c);
+
 #endif

@@ -64,7 +64,7 @@ static int check_scan(const struct msg_scan *m, size_t length, char *reason, siz
 {
 	if (length != sizeof(*m))
 		return refuse(reason, size, "scan", "wrong length");
-	if (m->action > SCAN_COUNT)
+	if (m->action >= SCAN_ACTIONS)
 		return refuse(reason, size, "scan", "unknown action");
 	if (!all_zero(m->reserved, sizeof(m->reserved)) || m->filter.reserved ||
 		m->filter.reserved2 || m->filter.reserved3)

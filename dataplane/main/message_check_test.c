@@ -140,7 +140,7 @@ static void test_scan(void)
 	m.scan.filter.server_prefix = 129;
 	CHECK_INT(check(0), -EINVAL);
 	start(MSG_SCAN, sizeof(m.scan));
-	m.scan.action = SCAN_COUNT + 1;
+	m.scan.action = SCAN_ACTIONS;
 	CHECK_INT(check(0), -EINVAL);
 	start(MSG_SCAN, sizeof(m.scan));
 	m.scan.filter.reserved3 = 1;

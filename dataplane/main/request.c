@@ -7,6 +7,7 @@
 
 #include <rte_malloc.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "l4/l4.h"
 #include "lb/lb.h"
@@ -87,19 +88,26 @@ static int serve_snapshot(struct control *c, uint64_t seq, int fd)
 	return answer(c, seq, 0, NULL);
 }
 
+void request_refresh(struct control *c)
+{
+	const struct view *v = view_now(c);
+	struct lb_garbage *garbage = v ? lb_refresh(v->lb, clock_second()) : NULL;
+
+	if (garbage) {
+		view_holder_wait(c->dp->holder);
+		lb_garbage_free(garbage);
+	}
+}
+
 static int serve_live(struct control *c, const struct msg_live *m)
 {
 	const struct view *v = view_now(c);
 
 	for (uint32_t i = 0; v && i < m->count; i++) {
-		if (live_apply(&c->dp->counters, &m->row[i]))
+		if (live_apply(&c->dp->counters, &m->row[i], clock_second()))
 			lb_touch(v->lb, m->row[i].id);
 	}
-	struct lb_garbage *garbage = v ? lb_refresh(v->lb) : NULL;
-	if (garbage) {
-		view_holder_wait(c->dp->holder);
-		lb_garbage_free(garbage);
-	}
+	request_refresh(c);
 	return answer(c, m->header.seq, 0, NULL);
 }
 

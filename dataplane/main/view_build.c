@@ -24,7 +24,7 @@ static int build_tables(struct view *v, const struct view_setting *setting)
 	if (!v->net || !v->listeners || !v->snat)
 		return -ENOMEM;
 	live_sync(v->snap, setting->counters);
-	v->lb = lb_table_new(v->snap, setting->counters);
+	v->lb = lb_table_new(v->snap, setting->counters, clock_second());
 	return v->lb ? 0 : -ENOMEM;
 }
 

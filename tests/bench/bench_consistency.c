@@ -20,9 +20,9 @@ static void push(uint32_t row)
 	struct live_row live = {.id = 40 + row, .live = {.ratio = (uint16_t)(1 + rig_random() % 100),
 		.dynamic_ratio = 1, .avail = rig_random() & 1 ? LIVE_BITS : 0}};
 
-	CHECK(live_apply(&rig.counters, &live));
+	CHECK(live_apply(&rig.counters, &live, 1));
 	lb_touch(rig.view.lb, live.id);
-	lb_garbage_free(lb_refresh(rig.view.lb));
+	lb_garbage_free(lb_refresh(rig.view.lb, 1));
 }
 
 static uint64_t batch(uint32_t flows, const uint8_t *member)

@@ -164,7 +164,7 @@ void rig_commit(uint32_t members, enum snap_lb lb)
 		.net = net_tables_new(snap, old.net, clock_ns()),
 		.listeners = listener_table_new(snap), .snat = snat_table_new(snap, 1)};
 	live_sync(snap, &rig.counters);
-	rig.view.lb = lb_table_new(snap, &rig.counters);
+	rig.view.lb = lb_table_new(snap, &rig.counters, (uint32_t)(clock_ns() / 1000000000u));
 	CHECK(rig.view.net && rig.view.listeners && rig.view.snat && rig.view.lb);
 	net_tables_free(old.net);
 	listener_table_free(old.listeners);
