@@ -116,6 +116,7 @@ struct counter_shared {
 	X(TX_NO_PORT, "port-down")                                                                 \
 	X(NO_MEMORY, "no-memory")                                                                  \
 	X(RATE_LIMITED_ICMP, "icmp-rate-limited")                                                  \
+	X(MEMBER_DOWN, "member-down")                                                              \
 	X(DELETED, "queued-for-deleted-object")
 
 enum worker_counter {

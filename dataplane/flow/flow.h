@@ -49,6 +49,10 @@ enum flow_flag {
 	FLOW_LASTHOP = 128,   /* the client's next hop is where its packets came from */
 };
 
+enum flow_mark {
+	FLOW_SILENT = 1, /* its member went down and the pool says drop: no packet passes any more */
+};
+
 /* The part a packet touches: one cache line. [side] = of packets from that side. */
 struct flow {
 	uint32_t pos[2];     /* positions of the two keys; pos[0] links free records */
@@ -56,14 +60,14 @@ struct flow {
 	uint8_t state;	     /* enum flow_tcp_state */
 	uint8_t flags;	     /* enum flow_flag */
 	uint8_t proto;
-	uint8_t reserved;    /* room: mirror bits */
+	uint8_t marks;	     /* enum flow_mark; room: mirror bits */
 	uint32_t nexthop[2]; /* where packets from that side leave by */
 	uint16_t l3_delta[2], l4_delta[2]; /* checksum deltas (RFC 1624); l3 includes the TTL step */
 	uint32_t seq[2];     /* TCP: number behind the last byte seen from that side */
 	uint16_t packets[2]; /* not yet folded */
 	uint32_t bytes[2];   /* not yet folded */
 	uint16_t policy;     /* room: policy id */
-	uint16_t group;	     /* room: traffic group */
+	uint16_t kept;	     /* kept SYN (l4_retry.c): place + 1, or 0 */
 	uint32_t virtual_id, member_id;
 } __attribute__((aligned(64)));
 

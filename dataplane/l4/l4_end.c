@@ -55,6 +55,7 @@ void l4_end(struct worker *w, uint32_t index)
 
 	l4_fold(w, index);
 	l4_uncount(w, index);
+	l4_retry_forget(w, flow);
 	for (int side = 0; side < 2; side++)
 		if (flow->nexthop[side] != NEXTHOP_NONE)
 			net_nexthop_put(w, flow->nexthop[side]);
@@ -86,7 +87,10 @@ static void expire(struct worker *w, uint32_t index)
 		w->stat[WORKER_FLOWS_EXPIRED]++;
 		if (worker_shared(w, flow->virtual_id)->id == flow->virtual_id)
 			worker_object(w, flow->virtual_id)[OBJECT_TIMEOUTS]++;
-		if (flow->proto == PROTO_TCP && flow->flags & FLOW_RESET_ON_TIMEOUT)
+		if (flow->state == FLOW_SYN_SENT && flow->member_id != ID_NONE)
+			worker_event(w, EVENT_CONNECT_FAILED, flow->member_id, 0, NULL, NULL);
+		if (flow->proto == PROTO_TCP && flow->flags & FLOW_RESET_ON_TIMEOUT &&
+			!(flow->marks & FLOW_SILENT))
 			l4_reset_flow(w, index);
 	}
 	l4_end(w, index);

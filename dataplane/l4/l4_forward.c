@@ -121,12 +121,35 @@ static void reopen(struct worker *w, struct rte_mbuf *m, uint32_t index)
 		send(w, m, index, FLOW_CLIENT);
 }
 
+/* A packet of a flow whose SYN is kept. True: the connection went to another member, and m with it. */
+static bool kept_ends(struct worker *w, struct rte_mbuf *m, uint32_t index, enum flow_side side)
+{
+	struct flow *flow = &w->flow->flows[index];
+	uint8_t flags = pkt_of(m)->wire.tcp_flags;
+
+	if (side == FLOW_SERVER && flags & TCP_SYN) {
+		l4_retry_forget(w, flow);
+		return false;
+	}
+	if (side == FLOW_SERVER || !(flags & TCP_SYN) || !l4_retry_silent(w, index) ||
+		!l4_retry(w, index))
+		return false;
+	rte_pktmbuf_free(m);
+	return true;
+}
+
 void l4_forward(struct worker *w, struct rte_mbuf *m, uint32_t index, enum flow_side side)
 {
 	struct flow *flow = &w->flow->flows[index];
 	const struct wire_info *i = &pkt_of(m)->wire;
 	enum l4_tcp verdict = L4_TCP_PASS;
 
+	if (unlikely(flow->marks & FLOW_SILENT)) {
+		worker_drop(w, m, DROP_MEMBER_DOWN);
+		return;
+	}
+	if (unlikely(flow->kept != 0) && kept_ends(w, m, index, side))
+		return;
 	if (flow->proto == PROTO_TCP && !(i->flags & WIRE_FRAGMENT_LATER))
 		verdict = l4_tcp_track(flow, side, pkt_l4(m), i->l3_end - i->payload);
 	if (likely(verdict == L4_TCP_PASS)) {
@@ -135,6 +158,10 @@ void l4_forward(struct worker *w, struct rte_mbuf *m, uint32_t index, enum flow_
 	}
 	if (verdict == L4_TCP_REOPEN) {
 		reopen(w, m, index);
+		return;
+	}
+	if (flow->state == FLOW_SYN_SENT && side == FLOW_SERVER && l4_retry(w, index)) {
+		rte_pktmbuf_free(m);
 		return;
 	}
 	if (flow->state == FLOW_SYN_SENT && side == FLOW_SERVER && flow->member_id != ID_NONE)

@@ -177,8 +177,11 @@ int l4_worker_init(struct worker *w, const struct l4_config *config)
 		return -ENOMEM;
 	memset(l4, 0, sizeof(*l4));
 	snprintf(name, sizeof(name), "flow%u", w->index);
-	int rc = flow_worker_init(&l4->table, name, config->flows, config->flows6);
+	int rc = l4_retry_init(l4);
+	if (rc == 0)
+		rc = flow_worker_init(&l4->table, name, config->flows, config->flows6);
 	if (rc < 0) {
+		l4_retry_fini(l4);
 		free(l4);
 		return rc;
 	}
@@ -191,6 +194,7 @@ void l4_worker_fini(struct worker *w)
 {
 	if (w->l4 == NULL)
 		return;
+	l4_retry_fini(w->l4);
 	flow_worker_fini(&w->l4->table);
 	free(w->l4);
 	w->l4 = NULL;

@@ -28,6 +28,7 @@ struct l4_worker {
 	uint64_t sweep_start;  /* ns: when the hand was at 0 */
 	uint64_t sweep_period; /* ns a whole sweep takes */
 	uint32_t evict_hand;
+	struct l4_retry *retry;
 };
 
 static inline uint32_t l4_second(const struct worker *w)
@@ -48,6 +49,25 @@ struct flow_tuple l4_tuple(struct rte_mbuf *m);
 /* --- l4_open.c: a packet without flow. May open one: its index, and m is still the caller's; or FLOW_NONE,
  * and m is gone. */
 uint32_t l4_open(struct worker *w, struct rte_mbuf *m);
+
+/* Gives a flow of a transparent pool (addresses are not translated) another member. False: there is none. */
+bool l4_reselect(struct worker *w, uint32_t index);
+
+/* --- l4_retry.c: reselect tries. Keeps SYNs until the server has answered. */
+int l4_retry_init(struct l4_worker *l4);
+void l4_retry_fini(struct l4_worker *l4);
+/* Keeps a copy of the SYN m that opened the flow, if its pool has reselect tries. */
+void l4_retry_keep(struct worker *w, uint32_t index, struct rte_mbuf *m, uint16_t tries);
+void l4_retry_forget(struct worker *w, struct flow *flow);
+/* The server refused, or has not answered while the client asked again: opens the connection anew on
+ * another member. False: no tries are left, the flow is as it was. */
+bool l4_retry(struct worker *w, uint32_t index);
+/* Has the server of a kept SYN been silent for so long that a repeated SYN counts as a failure? */
+bool l4_retry_silent(const struct worker *w, uint32_t index);
+/* While a connection is opened anew: the member that failed (ID_NONE else). */
+uint32_t l4_retry_avoid(const struct worker *w);
+/* Tries that the connection being opened has left, of the pool's. */
+uint16_t l4_retry_tries(const struct worker *w, uint16_t pool_tries);
 
 /* --- l4_forward.c: a packet of a flow; consumes m. */
 void l4_forward(struct worker *w, struct rte_mbuf *m, uint32_t index, enum flow_side side);

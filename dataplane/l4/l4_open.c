@@ -25,6 +25,7 @@ struct opening {
 	struct ip_addr hop;		      /* where packets to the server are routed to */
 	uint32_t nexthop[2];
 	enum snat_kind snat;
+	uint32_t avoid;			      /* member that failed for this connection, or ID_NONE */
 };
 
 union key {
@@ -213,6 +214,23 @@ static enum drop_reason source_choose(struct opening *o)
 	return reason;
 }
 
+/* A member of the pool, if possible not the one that has just failed. */
+static uint32_t member_pick(struct opening *o, enum drop_reason *reason)
+{
+	const struct view *view = o->w->view;
+	const struct snap_member *members = SNAP_ROWS(view->snap, SNAP_MEMBER, struct snap_member);
+	const struct snap_pool *pool = &SNAP_ROWS(view->snap, SNAP_POOL,
+		struct snap_pool)[o->virtual->pool];
+	uint32_t row = lb_pick(view->lb, o->virtual->pool, l4_second(o->w), reason);
+
+	for (uint32_t i = 1; row != SNAP_NIL && i < pool->members &&
+			     members[row].id == o->avoid; i++) {
+		lb_release(o->w->counters, members[row].id);
+		row = lb_pick(view->lb, o->virtual->pool, l4_second(o->w), reason);
+	}
+	return row;
+}
+
 /* Where the packets go: a member of the pool, or the destination itself. Counts on the member. */
 static enum drop_reason server_choose(struct opening *o)
 {
@@ -227,7 +245,7 @@ static enum drop_reason server_choose(struct opening *o)
 		return LB_ADMITTED;
 	if (v->pool == SNAP_NIL)
 		return DROP_NO_MEMBER;
-	uint32_t row = lb_pick(view->lb, v->pool, l4_second(o->w), &reason);
+	uint32_t row = member_pick(o, &reason);
 	if (row == SNAP_NIL)
 		return reason;
 	o->member = &SNAP_ROWS(view->snap, SNAP_MEMBER, struct snap_member)[row];
@@ -331,6 +349,11 @@ static enum drop_reason flow_enter(struct opening *o, uint32_t *index)
 		return rc == -EEXIST ? DROP_PORTS_EXHAUSTED : DROP_FLOW_TABLE_FULL;
 	*index = (uint32_t)rc;
 	flow_fill(o, *index);
+	if (o->w->flow->flows[*index].state == FLOW_SYN_SENT && o->member) {
+		const struct snap_pool *pool = &SNAP_ROWS(o->w->view->snap, SNAP_POOL,
+			struct snap_pool)[o->member->pool];
+		l4_retry_keep(o->w, *index, o->m, l4_retry_tries(o->w, pool->reselect_tries));
+	}
 	return LB_ADMITTED;
 }
 
@@ -431,7 +454,8 @@ uint32_t l4_open(struct worker *w, struct rte_mbuf *m)
 {
 	struct pkt *p = pkt_of(m);
 	struct opening o = {.w = w, .m = m, .proto = p->wire.proto, .ipv6 = p->wire.ip_version == 6,
-		.client = l4_tuple(m), .nexthop = {NEXTHOP_NONE, NEXTHOP_NONE}};
+		.client = l4_tuple(m), .nexthop = {NEXTHOP_NONE, NEXTHOP_NONE},
+		.avoid = l4_retry_avoid(w)};
 	/* It may have waited in a ring or for its first fragment while VLANs came and went. */
 	p->vlan = net_vlan_of(w->view, p->port, p->wire.tag);
 	struct listener_key key = {.dst = o.client.dst, .src = o.client.src,
@@ -455,4 +479,34 @@ uint32_t l4_open(struct worker *w, struct rte_mbuf *m)
 		return FLOW_NONE;
 	}
 	return open_on(&o);
+}
+
+bool l4_reselect(struct worker *w, uint32_t index)
+{
+	struct flow *flow = &w->flow->flows[index];
+	const struct snap_virtual *v = listener_virtual(w->view->listeners, flow->virtual_id);
+	struct opening o = {.w = w, .virtual = v, .avoid = flow->member_id};
+	enum drop_reason reason;
+
+	if (v == NULL || v->pool == SNAP_NIL || v->translate_address || !(flow->flags & FLOW_COUNTED))
+		return false;
+	uint32_t row = member_pick(&o, &reason);
+	if (row == SNAP_NIL)
+		return false;
+	const struct snap_member *m = &SNAP_ROWS(w->view->snap, SNAP_MEMBER, struct snap_member)[row];
+	uint32_t hop = net_route_get(w,
+		&SNAP_ROWS(w->view->snap, SNAP_NODE, struct snap_node)[m->node].addr);
+	if (m->id == flow->member_id || hop == NEXTHOP_NONE) {
+		lb_release(w->counters, m->id);
+		if (hop != NEXTHOP_NONE)
+			net_nexthop_put(w, hop);
+		return false;
+	}
+	l4_fold(w, index);
+	lb_release(w->counters, flow->member_id);
+	if (flow->nexthop[FLOW_CLIENT] != NEXTHOP_NONE)
+		net_nexthop_put(w, flow->nexthop[FLOW_CLIENT]);
+	flow->nexthop[FLOW_CLIENT] = hop;
+	flow->member_id = m->id;
+	return true;
 }

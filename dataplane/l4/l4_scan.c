@@ -86,11 +86,24 @@ static void take(struct worker *w, uint32_t index, enum scan_action action)
 {
 	struct flow *flow = &w->flow->flows[index];
 
-	if (action != SCAN_DELETE)
-		return;
-	if (flow->proto == PROTO_TCP)
-		l4_reset_flow(w, index);
-	l4_end(w, index);
+	switch (action) {
+	case SCAN_DELETE:
+		if (flow->proto == PROTO_TCP)
+			l4_reset_flow(w, index);
+		l4_end(w, index);
+		break;
+	case SCAN_DROP:
+		flow->marks |= FLOW_SILENT;
+		l4_uncount(w, index);
+		break;
+	case SCAN_RESELECT:
+		/* Without TCP's state the next packet may simply choose anew. */
+		if (!l4_reselect(w, index) && flow->proto != PROTO_TCP)
+			l4_end(w, index);
+		break;
+	default:
+		break;
+	}
 }
 
 unsigned l4_scan(struct worker *w, enum scan_action action, const struct flow_filter *filter,

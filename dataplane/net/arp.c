@@ -87,7 +87,7 @@ void arp_process(struct worker *w, struct rte_mbuf *m, bool copy)
 		conflict(w, own, arp.sender_mac);
 	own = own_find(w->view->net, &target);
 	if (rte_be_to_cpu_16(arp.op) == ARP_REQUEST && own && own_answers(own, p->vlan) &&
-		arp.sender != arp.target)
+		own_live(w, own) && arp.sender != arp.target)
 		arp_answer(w, m, &arp);
 	else
 		rte_pktmbuf_free(m);

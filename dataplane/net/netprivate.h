@@ -44,6 +44,15 @@ static inline bool tick_reached(uint32_t now, uint32_t due)
 /* Takes note of a new view: rows of VLANs may have moved, routes may differ. */
 void net_sync(struct worker *w);
 
+/* Does it answer for a now? A virtual address may be told not to, by the state of its servers. */
+static inline bool own_live(const struct worker *w, const struct own_addr *a)
+{
+	const struct counter_shared *line = worker_shared(w, a->id);
+
+	return a->owner != NET_VADDR || line->id != a->id ||
+	       __atomic_load_n(&line->avail, __ATOMIC_RELAXED) & LIVE_NEW;
+}
+
 /* --- solicit.c: what we say in ARP and NDP -------------------------------------------------------- */
 
 /* Asks for hop in vlan: by broadcast on all its ports, or of one known MAC on one port. */
