@@ -71,6 +71,9 @@ static void compile_pool(struct compiler *c, const struct object *o)
 	row->id = o->id;
 	row->lb = pool_method(model_pool(o)->conf.load_balancing_mode);
 	row->allow_snat = model_pool(o)->conf.allow_snat;
+	row->min_active = (uint16_t)model_pool(o)->conf.min_active_members;
+	row->reselect_tries = (uint16_t)model_pool(o)->conf.reselect_tries;
+	row->slow_ramp = (uint32_t)model_pool(o)->conf.slow_ramp_time;
 	row->first_member = c->next[SNAP_MEMBER];
 	row->members = count;
 	if (!c->buffer) {

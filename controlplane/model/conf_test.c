@@ -36,8 +36,8 @@ static void test_refusals(void)
 	refused("ltm pool web { load-balancing-mode ratio-session }",
 		"weir.conf:1: ltm pool /Common/web: load-balancing-mode: \"ratio-session\" is not "
 		"supported yet");
-	refused("ltm pool web { min-active-members 2 }",
-		"weir.conf:1: ltm pool /Common/web: min-active-members: other values than \"0\" "
+	refused("ltm pool web { queue-depth-limit 2 }",
+		"weir.conf:1: ltm pool /Common/web: queue-depth-limit: other values than \"0\" "
 		"are not "
 		"supported yet");
 	refused("ltm pool web {\n  colour red }",

@@ -48,7 +48,7 @@ KINDS = [
     _struct("service", "u8 proto;u8 r;u16 port"),
     _struct("route", "u32 id;u8 kind;u8 prefix;u16 mtu;u32 vlan;u32 r;addr network;addr gateway"),
     _struct("node", "u32 id;u32 r;addr addr;live live"),
-    _struct("pool", "u32 id;u8 lb;u8 allow_snat;u8 r[2];u32 first_member;u32 members"),
+    _struct("pool", "u32 id;u8 lb;u8 allow_snat;u16 min_active;u16 reselect_tries;u16 r;u32 slow_ramp;u32 first_member;u32 members"),
     _struct("member", "u32 id;u32 pool;u32 node;u16 port;u16 priority_group;live live"),
     _struct("vaddr", "u32 id;u32 r;addr addr;u8 prefix;u8 arp;u8 icmp_echo;u8 enabled;u32 r2"),
     _struct("virtual", "u32 id;u32 vaddr;u32 pool;u32 profile;u32 snatpool;u32 r;addr source;"
