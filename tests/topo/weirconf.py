@@ -51,7 +51,9 @@ def route(name, network, gateway):
 
 
 def pool(name, members, mode="round-robin", **fields):
-    """members: {("10.0.2.1", 80): {"ratio": 4}} or a list of (address, port)."""
+    """members: {("10.0.2.1", 80): {"ratio": 4}} or a list of (address, port). Shares are exact at once: no
+    slow ramp unless the test asks for one."""
+    fields.setdefault("slow_ramp_time", 0)
     if not isinstance(members, dict):
         members = {member: {} for member in members}
     rows = [block(join(*member), [f"address {member[0]}", *fields_of(extra)])
