@@ -67,7 +67,7 @@ static void commit(struct snap_header *h)
 	live_sync(h, worker[0]->counters);
 	view.listeners = listener_table_new(h);
 	view.snat = snat_table_new(h, 2);
-	view.lb = lb_table_new(h, worker[0]->counters);
+	view.lb = lb_table_new(h, worker[0]->counters, 1);
 	CHECK(view.listeners && view.snat && view.lb);
 	listener_table_free(old.listeners);
 	snat_table_free(old.snat);
