@@ -8,7 +8,8 @@
 
 /*
  * net_af_xdp: sends the first segment of a chain and then stale memory, and reports success; the kernel
- * keeps 256 bytes of each buffer for itself. net_af_packet: a frame slot of 2,048 bytes holds 1,982.
+ * keeps 256 bytes of each buffer for itself; a buffer with all its headers lies within a page of 4,096.
+ * net_af_packet: a frame slot of 2,048 bytes holds 1,982.
  * net_tap's interface is the driver's own.
  */
 static const struct port_driver drivers[] = {
@@ -19,6 +20,7 @@ static const struct port_driver drivers[] = {
 		.queues_max = 1,
 		.mtu_max = 3542,
 		.room_lost = 256,
+		.room_max = 3648,
 		.descriptors = 2048,
 	},
 	{

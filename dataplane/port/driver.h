@@ -20,6 +20,7 @@ struct port_driver {
 	uint16_t queues_max;  /* of each direction */
 	uint16_t mtu_max;     /* bytes of an IP packet */
 	uint16_t room_lost;   /* bytes of a buffer behind the headroom that the driver cannot fill */
+	uint16_t room_max;    /* most bytes of a buffer behind the headroom; 0 = any */
 	uint16_t descriptors; /* of each queue */
 	const char *queues;   /* device argument that sets the number of queues, or NULL */
 };

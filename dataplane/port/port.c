@@ -42,11 +42,15 @@ uint8_t port_by_name(const char *name)
 
 unsigned port_frame_max(const struct port_config *config, unsigned count, uint16_t mtu)
 {
-	unsigned lost = 0;
+	unsigned lost = 0, most = UINT16_MAX;
 
-	for (unsigned i = 0; i < count; i++)
-		lost = RTE_MAX(lost, config[i].driver->room_lost);
-	return mtu + PORT_FRAME_EXTRA + lost;
+	for (unsigned i = 0; i < count; i++) {
+		const struct port_driver *d = config[i].driver;
+		lost = RTE_MAX(lost, d->room_lost);
+		if (d->room_max)
+			most = RTE_MIN(most, d->room_max);
+	}
+	return RTE_MIN(mtu + PORT_FRAME_EXTRA + lost, most);
 }
 
 static int interface_ask(const char *interface, unsigned long what, struct ifreq *r)

@@ -33,7 +33,8 @@ struct port_setup {
 	uint16_t mtu; /* of devices whose MTU can be set */
 };
 
-/* Bytes that a buffer of the pool must hold, so that all ports can receive IP packets of mtu bytes. */
+/* Bytes that a buffer of the pool must hold, so that all ports can receive IP packets of mtu bytes; less
+ * if a driver does not take such buffers. */
 unsigned port_frame_max(const struct port_config *config, unsigned count, uint16_t mtu);
 
 /* Opens and starts all ports. 0, or -errno with a sentence in reason and nothing left open. */

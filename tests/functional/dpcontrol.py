@@ -95,6 +95,9 @@ class Counters:
     def received(self):
         return self._sum(self.worker_at, self.counts, 0)
 
+    def received_bytes(self):
+        return self._sum(self.worker_at, self.counts, 1)
+
     def named_drops(self):
         """{reason: count}, zeros left out."""
         counts = {name: self._sum(self.drop_at, self.drops, i) for i, name in enumerate(REASONS)}

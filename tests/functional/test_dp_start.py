@@ -272,3 +272,25 @@ def test_warns_of_a_peer_with_offload():
         daemon.start()
         wait_until(lambda: "serving" in daemon.text(), "weir-dp serves", 20)
         assert "unfinished" not in daemon.text()
+
+
+@pytest.mark.parametrize("mtu, arrives", [(3000, 3000), (9000, 3374)])
+def test_large_frames(mtu, arrives):
+    """--mtu makes room in the buffers, as far as the driver goes with it."""
+    with Topology() as topo:
+        ns, peer = topo.namespace("dp"), topo.namespace("peer")
+        topo.veth(ns, "p1", peer, "c1", mtu=3400)
+        words = ["--run-dir", topo.dir, "--mtu", mtu, "--port", "1.1=net_af_xdp,iface=p1"]
+        daemon = topo.add(Daemon(ns, "weir-dp", words, topo.dir))
+        daemon.start()
+        wait_until(lambda: "serving" in daemon.text(), "weir-dp serves", 20)
+        control = Control(topo.dir)
+        counters = Counters(control.counters_fd)
+        frame = bytes(Ether(dst=ns.mac("p1")) / IP(src="10.0.0.1", dst="10.0.0.2") / UDP() /
+                      Raw(b"x" * (arrives - 28)))
+        with peer.socket(socket.AF_PACKET, socket.SOCK_RAW) as sock:
+            sock.bind(("c1", 0))
+            for _ in range(10):
+                sock.send(frame)
+        wait_until(lambda: counters.received_bytes() >= 10 * len(frame), "large frames arrive")
+        control.close()
