@@ -18,11 +18,14 @@ int kernel_new(uid_t owner, struct kernel **out);
 void kernel_free(struct kernel *k); /* taps, addresses and routes stay */
 
 /*
- * Makes taps, addresses and routes what the model says and removes those of ours that it says no more;
- * whatever is right already is not touched. 0, or -errno with the first fault as a sentence; the rest is
- * done nevertheless.
+ * Makes taps, addresses and routes what the model says; whatever is right already is not touched. Taps of
+ * former VLANs stay until kernel_tidy, since the dataplane may have them open. 0, or -errno with the first
+ * fault as a sentence; the rest is done nevertheless.
  */
 int kernel_apply(struct kernel *k, const struct model *m, char *fault, size_t size);
+
+/* Removes the taps of VLANs that are gone. Costs nothing if the last kernel_apply met none. */
+void kernel_tidy(struct kernel *k);
 
 /*
  * Keeps the kernel's own connections off the ports that automap uses on the self IPs: ephemeral ports are

@@ -17,9 +17,13 @@
 /* Behind the management network's own default route, if both have one. */
 #define KERNEL_ROUTE_METRIC 512u
 
+/* Taps of ours that no VLAN has any more: so many are remembered. */
+#define KERNEL_STALE_MAX 256u
+
 struct kernel {
 	struct rtnl nl;
 	uid_t owner;
+	unsigned stale[KERNEL_STALE_MAX], stales; /* interface indexes */
 };
 
 /* A tap that should be. */

@@ -11,14 +11,6 @@
 #include "base/log.h"
 #include "kernel/kernel_internal.h"
 
-/* Interfaces of ours that no VLAN has any more. */
-#define STALE_MAX 256u
-
-struct links {
-	struct pass *p;
-	unsigned stale[STALE_MAX], stales;
-};
-
 static struct tap *tap_named(struct pass *p, const char *name)
 {
 	for (unsigned i = 0; i < p->taps; i++)
@@ -59,7 +51,7 @@ static bool link_has_owner(const struct rtattr *info, uid_t owner)
 
 static int link_row(void *ctx, const struct nlmsghdr *row)
 {
-	struct links *l = ctx;
+	struct pass *p = ctx;
 	const struct ifinfomsg *info = NLMSG_DATA(row);
 	const struct rtattr *a[IFLA_MAX + 1];
 	uint32_t mtu = 0;
@@ -71,7 +63,7 @@ static int link_row(void *ctx, const struct nlmsghdr *row)
 		return 0;
 	bool ours = a[IFLA_IFALIAS] &&
 		    !strncmp(RTA_DATA(a[IFLA_IFALIAS]), KERNEL_ALIAS, RTA_PAYLOAD(a[IFLA_IFALIAS]));
-	struct tap *tap = tap_named(l->p, RTA_DATA(a[IFLA_IFNAME]));
+	struct tap *tap = tap_named(p, RTA_DATA(a[IFLA_IFNAME]));
 	if (a[IFLA_MTU])
 		memcpy(&mtu, RTA_DATA(a[IFLA_MTU]), sizeof(mtu));
 	if (tap && !ours && !link_is_tun(a[IFLA_LINKINFO])) {
@@ -80,23 +72,25 @@ static int link_row(void *ctx, const struct nlmsghdr *row)
 		tap->index = (unsigned)info->ifi_index;
 		tap->right = ours && mtu == tap->mtu && (info->ifi_flags & IFF_NOARP) &&
 			     (info->ifi_flags & IFF_UP);
-		tap->owned = link_has_owner(a[IFLA_LINKINFO], l->p->k->owner);
-	} else if (ours && l->stales < STALE_MAX) {
-		l->stale[l->stales++] = (unsigned)info->ifi_index;
+		tap->owned = link_has_owner(a[IFLA_LINKINFO], p->k->owner);
+	} else if (ours && p->k->stales < KERNEL_STALE_MAX) {
+		p->k->stale[p->k->stales++] = (unsigned)info->ifi_index;
 	}
 	return 0;
 }
 
-static void link_delete(struct pass *p, unsigned index)
+void kernel_tidy(struct kernel *k)
 {
-	struct rtnl_request r;
-	struct ifinfomsg *info = rtnl_begin(&r, RTM_DELLINK, 0, sizeof(*info));
+	while (k && k->stales) {
+		struct rtnl_request r;
+		struct ifinfomsg *info = rtnl_begin(&r, RTM_DELLINK, 0, sizeof(*info));
 
-	info->ifi_index = (int)index;
-	int rc = rtnl_do(&p->k->nl, &r);
-	if (rc && rc != -ENODEV)
-		pass_fault(p, rc, "interface %u of a former VLAN: cannot be removed: %s", index,
-			strerror(-rc));
+		info->ifi_index = (int)k->stale[--k->stales];
+		int rc = rtnl_do(&k->nl, &r);
+		if (rc && rc != -ENODEV)
+			log_error("kernel: interface %d of a former VLAN: cannot be removed: %s",
+				info->ifi_index, strerror(-rc));
+	}
 }
 
 /* A persistent tap that the dataplane's user may open. */
@@ -157,17 +151,15 @@ static void tap_right(struct pass *p, struct tap *tap)
 
 void pass_links(struct pass *p)
 {
-	struct links links = {.p = p};
 	struct rtnl_request r;
 
+	p->k->stales = 0;
 	rtnl_begin(&r, RTM_GETLINK, 0, sizeof(struct ifinfomsg));
-	int rc = rtnl_dump(&p->k->nl, &r, link_row, &links);
+	int rc = rtnl_dump(&p->k->nl, &r, link_row, p);
 	if (rc) {
 		pass_fault(p, rc, "interfaces cannot be listed: %s", strerror(-rc));
 		return;
 	}
-	for (unsigned i = 0; i < links.stales; i++)
-		link_delete(p, links.stale[i]);
 	for (unsigned i = 0; i < p->taps; i++)
 		tap_right(p, &p->tap[i]);
 }

@@ -54,6 +54,8 @@ void cp_push_kernel(struct cp *cp)
 		return;
 	if (kernel_apply(cp->kernel, cp->model, cp->kernel_fault, sizeof(cp->kernel_fault)))
 		log_error("kernel: %s", cp->kernel_fault);
+	if (!cp->link || !dplink_hello(cp->link))
+		kernel_tidy(cp->kernel);
 }
 
 void cp_push(struct cp *cp, const struct model_changes *changes)
@@ -117,10 +119,12 @@ static void on_snapshot_result(void *ctx, int status, uint64_t generation, const
 	struct cp *cp = ctx;
 
 	snprintf(cp->refused, sizeof(cp->refused), "%s", status ? reason : "");
-	if (status)
+	if (status) {
 		journal_note(&cp->journal, "dataplane refused the configuration: %s", reason);
-	else
-		log_debug("dataplane: generation %" PRIu64 " in force", generation);
+		return;
+	}
+	kernel_tidy(cp->kernel);
+	log_debug("dataplane: generation %" PRIu64 " in force", generation);
 }
 
 static void on_event(void *ctx, const struct event_row *row, uint64_t lost)
