@@ -87,50 +87,62 @@ static int address_change(struct pass *p, const struct address *a, uint16_t type
 	return rtnl_do(&p->k->nl, &r);
 }
 
-static void addresses_apply(struct addresses *a)
+static void addresses_do(struct addresses *a, uint16_t type)
 {
+	bool add = type == RTM_NEWADDR;
 	char text[IP_ADDR_TEXT];
 
-	/* What goes, goes first: a prefix may change while the address stays. */
-	for (unsigned pass = 0; pass < 2; pass++)
-		for (unsigned i = 0; i < a->count; i++) {
-			const struct address *row = &a->row[i];
-			bool add = pass == 1;
+	for (unsigned i = 0; i < a->count; i++) {
+		const struct address *row = &a->row[i];
 
-			if (row->wanted == row->there || row->wanted != add)
-				continue;
-			int rc = address_change(a->p, row, add ? RTM_NEWADDR : RTM_DELADDR);
-			/* The kernel takes a network's secondary addresses away with the first. */
-			if (rc && (add || rc != -EADDRNOTAVAIL))
-				pass_fault(a->p, rc, "address %s/%u: %s",
-					ip_format(&row->addr, text), row->prefix, strerror(-rc));
-		}
+		if (row->wanted == row->there || row->wanted != add)
+			continue;
+		int rc = address_change(a->p, row, type);
+		if (rc && (add || rc != -EADDRNOTAVAIL))
+			pass_fault(a->p, rc, "address %s/%u: %s", ip_format(&row->addr, text),
+				row->prefix, strerror(-rc));
+	}
+}
+
+/* What is there now. */
+static int addresses_list(struct addresses *a)
+{
+	struct rtnl_request r;
+
+	for (unsigned i = 0; i < a->count; i++)
+		a->row[i].there = false;
+	rtnl_begin(&r, RTM_GETADDR, 0, sizeof(struct ifaddrmsg));
+	return rtnl_dump(&a->p->k->nl, &r, address_row, a);
 }
 
 void pass_addresses(struct pass *p)
 {
 	struct addresses a = {.p = p};
 	const struct object *o;
-	struct rtnl_request r;
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && (o = model_at(p->m, KIND_SELF, i)); i++) {
 		const struct self_conf *conf = &model_self(o)->conf;
 		const struct tap *tap = pass_tap(p, conf->vlan);
-		struct address *row =
-			tap ? address_add(&a, tap->index, &conf->address.addr, conf->address.len)
-			    : NULL;
+		struct address *row = tap ? address_add(&a, tap->index, &conf->address.addr,
+						    conf->address.len)
+					  : NULL;
 		if (row)
 			row->wanted = true;
 		else if (tap)
 			rc = -ENOMEM;
 	}
-	rtnl_begin(&r, RTM_GETADDR, 0, sizeof(struct ifaddrmsg));
 	if (rc == 0)
-		rc = rtnl_dump(&p->k->nl, &r, address_row, &a);
-	if (rc)
-		pass_fault(p, rc, "addresses cannot be listed: %s", strerror(-rc));
+		rc = addresses_list(&a);
+	/* What goes, goes first: a prefix may change while the address stays. */
+	if (rc == 0)
+		addresses_do(&a, RTM_DELADDR);
+	/* Listed again: the kernel takes a network's other addresses away with its first. */
+	if (rc == 0)
+		rc = addresses_list(&a);
+	if (rc == 0)
+		addresses_do(&a, RTM_NEWADDR);
 	else
-		addresses_apply(&a);
+		pass_fault(p, rc, "addresses cannot be listed: %s", strerror(-rc));
 	free(a.row);
 }

@@ -109,23 +109,43 @@ static int tap_make(const struct pass *p, const struct tap *tap)
 	return rc;
 }
 
-/* Mark, MTU, no ARP, no addresses that the kernel thinks up, up. */
-static int link_set(struct pass *p, const struct tap *tap)
+static int link_set_flags(struct pass *p, const struct tap *tap, unsigned flags)
+{
+	struct rtnl_request r;
+	struct ifinfomsg *info = rtnl_begin(&r, RTM_NEWLINK, 0, sizeof(*info));
+
+	info->ifi_index = (int)tap->index;
+	info->ifi_flags = info->ifi_change = flags;
+	rtnl_put(&r, IFLA_IFALIAS, KERNEL_ALIAS, strlen(KERNEL_ALIAS));
+	rtnl_put_u32(&r, IFLA_MTU, tap->mtu);
+	return rtnl_do(&p->k->nl, &r);
+}
+
+/* No addresses that the kernel thinks up. It has no IPv6 on an interface of an MTU below 1280, or at all. */
+static int link_set_ipv6(struct pass *p, const struct tap *tap)
 {
 	struct rtnl_request r;
 	struct ifinfomsg *info = rtnl_begin(&r, RTM_NEWLINK, 0, sizeof(*info));
 	uint8_t mode = IN6_ADDR_GEN_MODE_NONE;
 
 	info->ifi_index = (int)tap->index;
-	info->ifi_flags = info->ifi_change = IFF_NOARP | IFF_UP;
-	rtnl_put(&r, IFLA_IFALIAS, KERNEL_ALIAS, strlen(KERNEL_ALIAS));
-	rtnl_put_u32(&r, IFLA_MTU, tap->mtu);
 	struct rtattr *spec = rtnl_nest(&r, IFLA_AF_SPEC);
 	struct rtattr *inet6 = rtnl_nest(&r, AF_INET6);
 	rtnl_put(&r, IFLA_INET6_ADDR_GEN_MODE, &mode, sizeof(mode));
 	rtnl_nest_end(&r, inet6);
 	rtnl_nest_end(&r, spec);
-	return rtnl_do(&p->k->nl, &r);
+	int rc = rtnl_do(&p->k->nl, &r);
+	return rc == -EAFNOSUPPORT ? 0 : rc;
+}
+
+/* Mark, MTU, no ARP; then IPv6, which an MTU may have brought back; then up. */
+static int link_set(struct pass *p, const struct tap *tap)
+{
+	int rc = link_set_flags(p, tap, IFF_NOARP);
+
+	if (rc == 0)
+		rc = link_set_ipv6(p, tap);
+	return rc ? rc : link_set_flags(p, tap, IFF_NOARP | IFF_UP);
 }
 
 static void tap_right(struct pass *p, struct tap *tap)

@@ -23,25 +23,23 @@ static int fail(struct model_error *err, int code, const char *format, ...)
 
 /*
  * The store could not take what the model already has (the disk is full, say): what is on the disk counts.
- * Whatever goes wrong here leaves a configuration that would be gone after a restart, so it is the end.
+ * If that cannot be read either, the configuration would be gone after a restart, so it is the end.
  */
 static void go_back(struct cp *cp)
 {
 	struct model *m = model_new();
 	struct model_error err = {0};
-	struct store *s = NULL;
-	char reason[200];
+	char sentence[2048];
 
-	store_close(cp->store);
-	if (!m || store_open(cp->store_dir, &s, reason, sizeof(reason)) || store_load(s, m, &err)) {
-		log_error("store: cannot be read back: %s", err.reason);
+	if (!m || store_reload(cp->store, m, &err)) {
+		log_error("store: cannot be read back: %s",
+			model_error_text(&err, sentence, sizeof(sentence)));
 		abort();
 	}
 	model_free(cp->model);
 	cp_index_fini(&cp->members);
 	cp_index_fini(&cp->virtuals);
 	cp->model = m;
-	cp->store = s;
 }
 
 static int commit_store(struct cp *cp, const struct cp_commit *commit,

@@ -90,6 +90,18 @@ int cp_kind(const char *words)
 	return -1;
 }
 
+static void not_there(struct ipc_request *r, enum model_kind kind, const char *name)
+{
+	char text[600];
+
+	snprintf(text, sizeof(text), "%s %s: does not exist", model_kinds[kind].words, name);
+	ipc_reply_error(r, &(struct ipc_error){.code = 404,
+				   .kind = model_kinds[kind].words,
+				   .object = name,
+				   .reason = "does not exist",
+				   .text = text});
+}
+
 bool cp_find_owner(struct cp *cp, struct ipc_request *r, enum model_kind kind, const char *owner,
 	uint32_t *owner_id)
 {
@@ -105,10 +117,7 @@ bool cp_find_owner(struct cp *cp, struct ipc_request *r, enum model_kind kind, c
 		return true;
 	o = model_find(cp->model, owner_kind, ID_NONE, owner);
 	if (!o) {
-		ipc_reply_error(r, &(struct ipc_error){.code = 404,
-					   .kind = model_kinds[owner_kind].words,
-					   .object = owner,
-					   .reason = "does not exist"});
+		not_there(r, owner_kind, owner);
 		return false;
 	}
 	*owner_id = o->id;
@@ -119,16 +128,9 @@ const struct object *cp_find(struct cp *cp, struct ipc_request *r, enum model_ki
 	uint32_t owner_id, const char *name)
 {
 	const struct object *o = model_find(cp->model, kind, owner_id, name);
-	char text[600];
-
 	if (o)
 		return o;
-	snprintf(text, sizeof(text), "%s %s: does not exist", model_kinds[kind].words, name);
-	ipc_reply_error(r, &(struct ipc_error){.code = 404,
-				   .kind = model_kinds[kind].words,
-				   .object = name,
-				   .reason = "does not exist",
-				   .text = text});
+	not_there(r, kind, name);
 	return NULL;
 }
 

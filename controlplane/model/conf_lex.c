@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/model_internal.h"
 
+enum { WORD_MAX = 65536 }; /* far above any value's limit; libconfuse takes hours for megabytes */
+
 void lexer_init(struct lexer *lex, const char *text, size_t len)
 {
+	static const char mark[] = "\xef\xbb\xbf"; /* some editors put it before UTF-8 */
+
+	if (len >= sizeof(mark) - 1 && !memcmp(text, mark, sizeof(mark) - 1)) {
+		text += sizeof(mark) - 1;
+		len -= sizeof(mark) - 1;
+	}
 	*lex = (struct lexer){.text = text, .end = text + len, .line = 1};
 }
 
@@ -116,6 +124,8 @@ static bool read_word(struct lexer *lex)
 		text_add(&lex->word, lex->text++, 1);
 	}
 	text_add(&lex->word, "", 0);
+	if (lex->word.len > WORD_MAX)
+		return bad(lex, "a word is longer than 65536 bytes");
 	return !lex->word.failed || bad(lex, "no memory");
 }
 

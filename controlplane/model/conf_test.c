@@ -82,8 +82,31 @@ static void test_refusals(void)
 		"ip-protocol udp");
 	refused("sys db arp.timeout { value 0 }",
 		"weir.conf:1: sys db arp.timeout: value: \"0\" is not between 1 and 86400");
+	refused("\xef\xbb\xbfltm pool a { }\nltm pool all { }",
+		"weir.conf:2: ltm pool all: \"all\" is a word with a meaning, no name");
+	refused("ltm pool a { }\ninclude(x)\nltm pool b { }",
+		"weir.conf:2: include(x) ltm pool: is no kind of object that is supported");
 	refused("include(\"/etc/passwd\")",
 		"weir.conf:1: include(/etc/passwd): is no kind of object that is supported");
+}
+
+/* Megabytes without a blank are refused at once: as a value they would take libconfuse for ever. */
+static void test_long_word(void)
+{
+	struct model *m = model_new();
+	struct text text = {0};
+	const char *const blocks[] = {"ltm pool ", "ltm pool web { description "};
+
+	for (size_t i = 0; i < 2; i++) {
+		text_printf(&text, "%s", blocks[i]);
+		for (int n = 0; n < 1 << 20; n++)
+			text_add(&text, "0123456789abcdef", 16);
+		CHECK(load(m, text.data, 0, NULL) != 0);
+		CHECK_STR(fixture_said, i ? "weir.conf:1: ltm pool web: description: a word is longer than 65536 bytes"
+					  : "weir.conf:1: ltm pool: a word is longer than 65536 bytes");
+		text_fini(&text);
+	}
+	model_free(m);
 }
 
 static void check_round(const char *description)
@@ -370,6 +393,15 @@ static void test_edit(void)
 		"ltm node /Common/10.0.0.1: address: cannot be changed: delete and create the "
 		"object");
 	must_fail(m, "create sys db x value y", "sys db x: objects of this kind cannot be created");
+	must_fail(m, "create ", "names no object");
+	must_fail(m, "create ltm pool none", "ltm pool none: \"none\" is a word with a meaning, no name");
+	must(m, "create ltm pool doomed");
+	must_fail(m, "delete ltm pool doomed description x",
+		"ltm pool doomed: delete takes a name and nothing else");
+	must_fail(m, "delete ltm pool doomed members none",
+		"ltm pool doomed: delete takes a name and nothing else");
+	must_fail(m, "delete ltm pool doomed { }",
+		"ltm pool doomed: delete takes a name and nothing else");
 	must_fail(m, "modify ltm pool web } description x",
 		"ltm pool web: what follows makes no sense");
 	model_free(m);
@@ -378,6 +410,7 @@ static void test_edit(void)
 int main(void)
 {
 	test_refusals();
+	test_long_word();
 	test_bytes();
 	test_tour();
 	test_store();

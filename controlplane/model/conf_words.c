@@ -360,6 +360,11 @@ static int read_named(struct words *w, const char *section, const char *verb, bo
 		verb = "delete-all";
 	put_option(w, "verb", verb);
 	next(w);
+	/* "delete ltm pool web members none" shall not take the pool away */
+	if (w->use == CONF_DELETE && w->token != TOKEN_END) {
+		free(name);
+		return refuse(w, NULL, "delete takes a name and nothing else");
+	}
 	braces = w->token == TOKEN_OPEN;
 	if (braces)
 		next(w);
@@ -424,6 +429,7 @@ enum { KIND_WORDS_MAX = 3 };
 /* The kind at the start, one to three words. */
 static int read_kind(struct words *w)
 {
+	int line = w->lex->word_line;
 	char store[KIND_WORDS_MAX][64];
 	const char *words[KIND_WORDS_MAX];
 	unsigned used, count = 0;
@@ -446,6 +452,8 @@ static int read_kind(struct words *w)
 	if (w->token != TOKEN_BAD || !all.data)
 		name_set(w, all.data ? all.data : "");
 	text_fini(&all);
+	if (w->token != TOKEN_BAD)
+		w->lex->word_line = line; /* the words of a kind that is none may reach into the next line */
 	return refuse(w, NULL, "is no kind of object that is supported");
 }
 
@@ -501,6 +509,8 @@ int conf_translate(struct model *m, struct lexer *lex, enum conf_use use, unsign
 	int rc = 0;
 
 	next(&w);
+	if (use != CONF_LOAD && w.token == TOKEN_END)
+		rc = refuse(&w, NULL, "names no object");
 	while (!rc && w.token == TOKEN_WORD) {
 		if (load_flags & LOAD_STORE && (at(&w, "id-floor") || at(&w, "generation")))
 			rc = read_model_word(&w);

@@ -63,6 +63,10 @@ int change_hold(struct model *m, struct item *it, enum hold_class class, unsigne
 		return fail(m, err, -ENOMEM, it, "holds", "no memory");
 	if (!reason)
 		reason = m->actor.reason ? m->actor.reason : "";
+	if (strlen(reason) > HOLD_REASON_MAX)
+		return fail(m, err, -EINVAL, it, "holds",
+			"a reason of %zu bytes is more than the %u allowed", strlen(reason),
+			HOLD_REASON_MAX);
 	if (bits)
 		handle = strings_get(&m->strings, reason, strlen(reason));
 	if (handle == UINT32_MAX)

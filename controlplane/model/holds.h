@@ -16,6 +16,8 @@ enum {
 	HOLD_STATE = 2,	  /* no new connections at all */
 };
 
+enum { HOLD_REASON_MAX = 512 }; /* bytes */
+
 struct hold {
 	uint8_t bits;
 	uint8_t reserved[3];

@@ -151,6 +151,9 @@ int name_path(enum model_kind kind, const char *name, char *path, char *reason, 
 	}
 	if (!name_ok(leaf))
 		return refuse(reason, size, -EINVAL, "\"%s\" is not a name", name);
+	/* nobody could say "modify ltm pool all" or "pool none" of such an object */
+	if (!strcmp(leaf, "all") || !strcmp(leaf, "none"))
+		return refuse(reason, size, -EINVAL, "\"%s\" is a word with a meaning, no name", leaf);
 	strcpy(path, FOLDER_COMMON "/");
 	if (kind != KIND_VIRTUAL_ADDRESS && !strncmp(leaf, "any", 3)) {
 		strcat(path, leaf);

@@ -44,9 +44,16 @@ bool store_is_empty(const struct store *s);
 
 /*
  * Loads the configuration into a fresh model. A log whose end is torn is cut there, with a line in the
- * log of the daemon. -errno with err filled if the store cannot be used.
+ * log of the daemon; of one that is damaged within, a copy is kept as log.damaged. -errno with err filled
+ * if the store cannot be used.
  */
 int store_load(struct store *s, struct model *m, struct model_error *err);
+
+/*
+ * Loads it again into a fresh model, without touching the files or what the store remembers: what was
+ * written so far, for a commit that could not be. -errno with err filled.
+ */
+int store_reload(const struct store *s, struct model *m, struct model_error *err);
 
 /* The first configuration of an empty store; also folds the log at any time. 0 or -errno. */
 int store_fold(struct store *s, const struct model *m);

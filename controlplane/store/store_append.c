@@ -25,14 +25,31 @@ int store_log_open(struct store *s, size_t size)
 		close(s->log_fd);
 	s->log_fd = fd;
 	s->log_bytes = size;
+	s->torn = false;
 	return file_sync_folder(s->log);
+}
+
+/* Takes a half-written record away: it would hide all that come later. */
+static int log_cut(struct store *s)
+{
+	if (!s->torn)
+		return 0;
+	if (ftruncate(s->log_fd, (off_t)s->log_bytes)) {
+		int rc = -errno;
+		log_error("store: %s: cannot be cut: %s", s->log, strerror(-rc));
+		return rc;
+	}
+	s->torn = false;
+	return 0;
 }
 
 int store_log_add(struct store *s, struct record *r, bool durable)
 {
 	size_t size;
-	int rc;
+	int rc = log_cut(s);
 
+	if (rc)
+		return rc;
 	r->seq = s->seq + 1;
 	r->time = store_now_ms();
 	void *bytes = record_encode(r, &size);
@@ -43,9 +60,8 @@ int store_log_add(struct store *s, struct record *r, bool durable)
 	if (rc == 0 && durable && fdatasync(s->log_fd))
 		rc = -errno;
 	if (rc) {
-		/* A half-written record would hide all that come later. */
-		if (ftruncate(s->log_fd, (off_t)s->log_bytes))
-			log_error("store: %s: cannot be cut: %s", s->log, strerror(errno));
+		s->torn = true;
+		log_cut(s);
 		return rc;
 	}
 	s->log_bytes += size;

@@ -17,13 +17,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/atomic_file.h"
 #include "store/store_internal.h"
 
+#define FOLD_RETRY_SECONDS 60u
+
 bool store_fold_due(const struct store *s)
 {
-	if (s->folder)
+	if (s->folder || clock_ns() < s->fold_not_before_ns)
 		return false;
 	return s->old_log_there || s->log_records > STORE_LOG_RECORDS_MAX ||
 	       (s->log_bytes > STORE_LOG_BYTES_MAX && s->log_bytes > s->running_bytes);
@@ -74,6 +77,7 @@ static void old_log_remove(struct store *s)
 		log_error("store: %s: cannot be removed: %s", s->old_log, strerror(errno));
 	else
 		s->old_log_there = false;
+	s->fold_not_before_ns = 0;
 	file_sync_folder(s->old_log);
 }
 
@@ -124,6 +128,9 @@ static void fold_in_child(struct store *s, const struct model *m, pid_t parent)
 int store_fold_begin(struct store *s, const struct model *m)
 {
 	pid_t parent = getpid();
+
+	/* Should it fail: each try copies the whole configuration, too much for every second. */
+	s->fold_not_before_ns = clock_ns() + FOLD_RETRY_SECONDS * 1000000000ull;
 	int rc = log_rotate(s);
 
 	if (rc)
@@ -147,7 +154,8 @@ void store_fold_poll(struct store *s)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		old_log_remove(s);
 	else
-		log_error("store: %s: cannot be written; it will be tried again", s->running);
+		log_error("store: %s: cannot be written; it will be tried again in %u s", s->running,
+			FOLD_RETRY_SECONDS);
 }
 
 void store_fold_stop(struct store *s)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The running store, read back. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,14 +44,48 @@ static int running_load(
 	return rc;
 }
 
-/* A log file, and where its whole records end; behind that is the end of a write that never finished. */
+/* A log file, and where its whole records end. */
 struct log_file {
 	const char *path;
 	char *data;
 	size_t size;
 };
 
-static int log_read(const char *path, struct log_file *f)
+/* Whether a whole record stands somewhere behind offset. */
+static bool log_goes_on(const struct log_file *f, size_t offset)
+{
+	struct record r;
+	size_t at;
+
+	for (offset += 8; offset < f->size; offset += 8)
+		if (at = offset, record_decode(f->data, f->size, &at, &r) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * What lies behind the whole records is the end of a write that never finished: nobody was told that it
+ * was done. But if more records follow, the disk has lost something: then the file is kept for people.
+ */
+static void log_end_tell(const struct log_file *f, size_t offset)
+{
+	char *kept;
+
+	if (!log_goes_on(f, offset)) {
+		log_warning(
+			"store: %s: cut at byte %zu of %zu: the last change was not written whole",
+			f->path, offset, f->size);
+		return;
+	}
+	if (asprintf(&kept, "%s.damaged", f->path) < 0)
+		return;
+	int rc = file_replace(kept, f->data, f->size, 0600);
+	log_error("store: %s: damaged at byte %zu of %zu: the changes behind are lost; %s: %s", f->path,
+		offset, f->size, kept, rc ? strerror(-rc) : "keeps the file as it was");
+	free(kept);
+}
+
+static int log_read(const char *path, struct log_file *f, bool tell)
 {
 	struct record r;
 	size_t offset = 0;
@@ -61,10 +96,8 @@ static int log_read(const char *path, struct log_file *f)
 		return rc == -ENOENT ? 0 : rc;
 	while ((rc = record_decode(f->data, f->size, &offset, &r)) == 0)
 		;
-	if (rc == -EBADMSG)
-		log_warning(
-			"store: %s: cut at byte %zu of %zu: the last change was not written whole",
-			path, offset, f->size);
+	if (rc == -EBADMSG && tell)
+		log_end_tell(f, offset);
 	f->size = offset;
 	return 0;
 }
@@ -114,9 +147,10 @@ static int logs_load(
 	return rc;
 }
 
-int store_load(struct store *s, struct model *m, struct model_error *err)
+/* All files into a fresh model; f: the logs' content, to be freed in any case. */
+static int files_load(struct store *s, struct model *m, struct log_file f[2], bool tell,
+	struct model_error *err)
 {
-	struct log_file f[2] = {0};
 	char *data = NULL;
 	size_t size = 0;
 	int rc = file_read(s->running, &data, &size);
@@ -127,13 +161,19 @@ int store_load(struct store *s, struct model *m, struct model_error *err)
 	free(data);
 	if (rc)
 		return rc;
-	rc = log_read(s->old_log, &f[0]);
+	rc = log_read(s->old_log, &f[0], tell);
 	if (rc == 0)
-		rc = log_read(s->log, &f[1]);
+		rc = log_read(s->log, &f[1], tell);
 	if (rc)
-		load_failed(err, f[1].path ? s->log : s->old_log, strerror(-rc));
-	else if (f[0].size || f[1].size)
-		rc = logs_load(s, m, f, err);
+		return load_failed(err, f[1].path ? s->log : s->old_log, strerror(-rc));
+	return f[0].size || f[1].size ? logs_load(s, m, f, err) : 0;
+}
+
+int store_load(struct store *s, struct model *m, struct model_error *err)
+{
+	struct log_file f[2] = {0};
+	int rc = files_load(s, m, f, true, err);
+
 	if (rc == 0) {
 		s->old_log_there = f[0].data != NULL;
 		rc = store_log_open(s, f[1].size);
@@ -142,5 +182,30 @@ int store_load(struct store *s, struct model *m, struct model_error *err)
 	}
 	free(f[0].data);
 	free(f[1].data);
+	return rc;
+}
+
+int store_reload(const struct store *s, struct model *m, struct model_error *err)
+{
+	/* What the files say beside the configuration is known: it goes into a store that nobody sees. */
+	struct store *aside = calloc(1, sizeof(*aside));
+	uint64_t *slots = calloc(ID_SLOTS_MAX / 64, sizeof(*slots));
+	struct log_file f[2] = {0};
+	int rc = -ENOMEM;
+
+	if (aside && slots) {
+		*aside = (struct store){.running = s->running,
+			.log = s->log,
+			.old_log = s->old_log,
+			.unsaved_slots = slots};
+		rc = files_load(aside, m, f, false, err);
+		free(aside->unsaved_ids);
+	} else {
+		load_failed(err, s->running, strerror(ENOMEM));
+	}
+	free(f[0].data);
+	free(f[1].data);
+	free(slots);
+	free(aside);
 	return rc;
 }

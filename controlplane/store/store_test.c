@@ -155,6 +155,49 @@ static void test_torn(struct store **s, struct model **m)
 	reopen(s, m);
 }
 
+/* Damage with whole records behind it is no torn end: what follows is lost, but the file is kept. */
+static void test_damaged_within(struct store **s, struct model **m)
+{
+	char *log = NULL, *kept = NULL;
+	size_t size, kept_size;
+
+	CHECK_INT(store_fold(*s, *m), 0);
+	edit(*s, *m, VERB_MODIFY, "ltm pool web description first");
+	edit(*s, *m, VERB_MODIFY, "ltm pool web description second");
+	store_close(*s);
+	CHECK_INT(file_read(in_folder("log"), &log, &size), 0);
+	log[100] ^= 1;
+	CHECK_INT(file_replace(in_folder("log"), log, size, 0600), 0);
+	CHECK(access(in_folder("log.damaged"), F_OK) != 0);
+	*s = open_store();
+	model_free(*m);
+	*m = load(*s);
+	CHECK_STR(model_string(*m, model_pool(model_find(*m, KIND_POOL, ID_NONE, "web"))->conf.description),
+		"goes on");
+	CHECK_INT(file_read(in_folder("log.damaged"), &kept, &kept_size), 0);
+	CHECK_INT(kept_size, size);
+	CHECK(!memcmp(kept, log, size));
+	free(log);
+	free(kept);
+	unlink(in_folder("log.damaged"));
+}
+
+/* A second look at what is on the disk leaves the store as it was. */
+static void test_reload(struct store **s, struct model **m)
+{
+	struct model *again = model_new();
+	struct model_error err;
+	const struct store_commit *last = store_commit_at(*s, 0);
+
+	edit(*s, *m, VERB_MODIFY, "ltm pool web description again");
+	CHECK_INT(store_reload(*s, again, &err), 0);
+	same(again, *m);
+	CHECK(store_commit_at(*s, 1) == last);
+	model_free(again);
+	edit(*s, *m, VERB_MODIFY, "ltm pool web description \"goes on\"");
+	reopen(s, m);
+}
+
 /* A crash between the new `running` and the cut of the log: what is in both counts once. */
 static void test_folded_twice(struct store **s, struct model **m)
 {
@@ -321,6 +364,8 @@ int main(void)
 	CHECK_INT(store_unsaved(s), 0);
 	test_comes_back(&s, &m);
 	test_torn(&s, &m);
+	test_damaged_within(&s, &m);
+	test_reload(&s, &m);
 	test_folded_twice(&s, &m);
 	test_folded_beside(&s, &m);
 	test_missing_part(&s, &m);

@@ -93,3 +93,25 @@ def test_somebody_elses_interface_is_left_alone(cp):
     assert addresses(cp, "internal") == {"10.0.2.1/24"}, "the rest is done nevertheless"
     result = cp.edit("create", "net self x address 10.0.2.9/24 vlan internal")
     assert "exists already" in result["warnings"][0] and "10.0.2.9/24" in addresses(cp, "internal")
+
+
+def test_a_self_ip_that_goes_takes_no_other_along(cp):
+    """The kernel drops a network's secondary addresses with the first; they are configured all the same."""
+    cp.conf.write_text(CONF + wc.self_ip("e2", "10.0.1.2/24", "external") + wc.self_ip("e3", "10.0.1.3/24", "external"))
+    cp.start()
+    cp.edit("delete", "net self e")
+    assert addresses(cp, "external") == {"10.0.1.2/24", "10.0.1.3/24"}
+    cp.edit("create", "net self e address 10.0.1.1/24 vlan external")
+    assert addresses(cp, "external") == {"10.0.1.1/24", "10.0.1.2/24", "10.0.1.3/24"}
+
+
+def test_mtu_too_small_for_ipv6_and_back(cp):
+    """Linux has no IPv6 below 1280 (RFC 8200, section 5): said, the rest is done, and it comes back."""
+    cp.conf.write_text(MORE)
+    cp.start()
+    result = cp.edit("modify", "net vlan external mtu 576")
+    assert "fd00:1::1/64" in result["warnings"][0] and links(cp)["external"]["mtu"] == 576
+    result = cp.edit("modify", "net vlan external mtu 1500")
+    assert cp.status()["kernel"] == "" and links(cp)["external"]["mtu"] == 1500, result
+    assert addresses(cp, "external") == {"10.0.1.1/24", "fd00:1::1/64"} and "UP" in links(cp)["external"]["flags"]
+    assert links(cp)["external"]["inet6_addr_gen_mode"] == "none"

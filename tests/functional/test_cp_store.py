@@ -134,3 +134,35 @@ def test_full_disk_refuses_the_commit(cp, tmp_path):
         if cp.daemon.running():
             cp.daemon.kill()
         subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_full_disk_and_files_that_cannot_be_opened_again(cp, tmp_path):
+    """As after an I/O error that left the disk read-only: commits are refused, weir-cp goes on."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmp_path], check=True)
+    cp.daemon.arguments[cp.daemon.arguments.index(str(cp.store))] = str(tmp_path / "store")
+    try:
+        cp.start()
+        (tmp_path / "store" / "log").chmod(0o400)
+        with contextlib.suppress(OSError), open(tmp_path / "fill", "wb", buffering=0) as file:
+            while file.write(bytes(4096)):
+                pass
+        before = None
+        with pytest.raises(ApiError, match="running store"):
+            for number in range(200):
+                before = cp.list(""), cp.status()["generation"], cp.status()["unsaved"]
+                cp.edit("create", f"ltm pool p{number} description {'x' * 400}")
+        for _ in range(3):
+            assert error_of(cp.edit, "create", f"ltm pool q description {'x' * 400}")["code"] == 500
+        assert (cp.list(""), cp.status()["generation"], cp.status()["unsaved"]) == before
+        (tmp_path / "fill").unlink()
+        cp.edit("create", "ltm pool last")
+        before = cp.list(""), cp.status()["generation"], cp.status()["unsaved"]
+        (tmp_path / "store" / "log").chmod(0o600)
+        cp.restart(kill=True)
+        assert (cp.list(""), cp.status()["generation"], cp.status()["unsaved"]) == before
+        cp.stop()
+        cp.daemon.process = None
+    finally:
+        if cp.daemon.running():
+            cp.daemon.kill()
+        subprocess.run(["umount", tmp_path], check=True)
