@@ -14,7 +14,7 @@ from .poll import DeadlineError, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = {"weir-dp": "dataplane/main/weir-dp", "weir-cp": "controlplane/main/weir-cp",
-            "weirsh": "mgmt/cli/weirsh"}
+            "weir-mon": "controlplane/monitor/weir-mon", "weirsh": "mgmt/cli/weirsh"}
 SANITIZER = re.compile(r"AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:|"
                        r"ThreadSanitizer")
 
