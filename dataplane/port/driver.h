@@ -23,6 +23,7 @@ struct port_driver {
 	uint16_t room_max;    /* most bytes of a buffer behind the headroom; 0 = any */
 	uint16_t descriptors; /* of each queue */
 	const char *queues;   /* device argument that sets the number of queues, or NULL */
+	const char *quiet;    /* device argument that is 0 unless somebody says otherwise, or NULL */
 };
 
 /* A --port argument, taken apart. */

@@ -35,7 +35,9 @@ static void test_accepts(void)
 	CHECK_INT(parse("1.1=net_af_xdp,iface=veth0", 2), 0);
 	CHECK_STR(config.name, "1.1");
 	CHECK_STR(config.interface, "veth0");
-	CHECK_STR(config.device, "net_af_xdp3,iface=veth0");
+	CHECK_STR(config.device, "net_af_xdp3,iface=veth0,busy_budget=0");
+	CHECK_INT(parse("1.1=net_af_xdp,busy_budget=64,iface=veth0", 2), 0);
+	CHECK_STR(config.device, "net_af_xdp3,busy_budget=64,iface=veth0");
 
 	CHECK_INT(parse("2.1=net_af_packet,framesz=2048,iface=p1", 2), 0);
 	CHECK_STR(config.interface, "p1");
