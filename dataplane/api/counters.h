@@ -33,19 +33,23 @@ enum object_counter {
 
 /* One cache line per object: all that workers share about it, touched once per new flow and at its end. */
 struct counter_shared {
-	uint32_t id;	    /* whose line this is; written by the control thread */
-	uint32_t limit;	    /* connection limit, 0 = none; control thread writes, workers read */
-	uint32_t current;   /* connections now; workers, atomic add and compare-and-swap */
-	uint32_t maximum;   /* highest current seen; workers, atomic maximum */
-	uint64_t cursor;    /* next ticket of the schedule (pools); workers, fetch_add */
-	uint64_t rate_window; /* second of the rate limit (high 32 bits) and count in it; workers, CAS */
-	uint32_t parent;    /* a member's node (id), else ID_NONE; control thread writes, workers read */
-	uint32_t rate_limit; /* new connections per second, 0 = none; control thread writes, workers read */
+	uint32_t id;	  /* whose line this is; written by the control thread */
+	uint32_t limit;	  /* connection limit, 0 = none; control thread writes, workers read */
+	uint32_t current; /* connections now; workers, atomic add and compare-and-swap */
+	uint32_t maximum; /* highest current seen; workers, atomic maximum */
+	uint64_t cursor;  /* next ticket of the schedule (pools); workers, fetch_add */
+	uint64_t
+		rate_window; /* second of the rate limit (high 32 bits) and count in it; workers, CAS */
+	uint32_t
+		parent; /* a member's node (id), else ID_NONE; control thread writes, workers read */
+	uint32_t
+		rate_limit; /* new connections per second, 0 = none; control thread writes, workers read */
 	uint16_t ratio, dynamic_ratio; /* control thread writes, workers read */
-	uint8_t avail;	    /* LIVE_* of api/message.h; control thread writes, workers read */
-	uint8_t ramp;	    /* slow ramp: share of its weight in 32nds, 0 = all; control thread writes, workers read */
+	uint8_t avail; /* LIVE_* of api/message.h; control thread writes, workers read */
+	uint8_t ramp; /* slow ramp: share of its weight in 32nds, 0 = all; control thread writes, workers read */
 	uint8_t reserved[2];
-	uint32_t ramp_since; /* s (CLOCK_MONOTONIC) when the member came up, 0 = no ramp; control thread's own */
+	uint32_t
+		ramp_since; /* s (CLOCK_MONOTONIC) when the member came up, 0 = no ramp; control thread's own */
 	uint8_t reserved2[12];
 } __attribute__((aligned(64)));
 
@@ -74,7 +78,7 @@ struct counter_shared {
 	X(EVENTS, "events")
 
 #define DROP_REASON_LIST(X)                                                                        \
-	X(TRUNCATED, "truncated")	    /* shorter than its headers say */                     \
+	X(TRUNCATED, "truncated") /* shorter than its headers say */                               \
 	X(BAD_VERSION, "bad-ip-version")                                                           \
 	X(BAD_HEADER_LENGTH, "bad-header-length")                                                  \
 	X(BAD_TOTAL_LENGTH, "bad-total-length")                                                    \
@@ -123,14 +127,14 @@ enum worker_counter {
 #define X(name, text) WORKER_##name,
 	WORKER_COUNTER_LIST(X)
 #undef X
-	WORKER_COUNTERS
+		WORKER_COUNTERS
 };
 
 enum drop_reason {
 #define X(name, text) DROP_##name,
 	DROP_REASON_LIST(X)
 #undef X
-	DROP_REASONS
+		DROP_REASONS
 };
 
 struct counters_header {
@@ -139,7 +143,8 @@ struct counters_header {
 	uint32_t workers;
 	uint32_t slots;
 	uint32_t worker_counters, drop_reasons, object_counters;
-	uint64_t worker_offset, drop_offset, shared_offset, object_offset; /* bytes from the start */
+	uint64_t worker_offset, drop_offset, shared_offset,
+		object_offset; /* bytes from the start */
 	uint64_t length;
 };
 

@@ -20,24 +20,25 @@
 #define MSG_PORTS_MAX 16u
 
 enum msg_type {
-	MSG_HELLO = 1,	  /* dp -> cp, first on a connection; carries the counters' descriptor */
-	MSG_SNAPSHOT,	  /* cp -> dp, carries a sealed descriptor */
-	MSG_LIVE,	  /* cp -> dp, 1..LIVE_ROWS_MAX rows */
-	MSG_SCAN,	  /* cp -> dp: list or delete flows */
-	MSG_SCAN_ROWS,	  /* dp -> cp */
-	MSG_NEIGHBOURS,	  /* cp -> dp: list neighbours; answered by MSG_NEIGHBOUR_ROWS */
+	MSG_HELLO = 1,	    /* dp -> cp, first on a connection; carries the counters' descriptor */
+	MSG_SNAPSHOT,	    /* cp -> dp, carries a sealed descriptor */
+	MSG_LIVE,	    /* cp -> dp, 1..LIVE_ROWS_MAX rows */
+	MSG_SCAN,	    /* cp -> dp: list or delete flows */
+	MSG_SCAN_ROWS,	    /* dp -> cp */
+	MSG_NEIGHBOURS,	    /* cp -> dp: list neighbours; answered by MSG_NEIGHBOUR_ROWS */
 	MSG_NEIGHBOUR_ROWS, /* dp -> cp */
-	MSG_MEMORY,	  /* cp -> dp: memory levels; answered by MSG_MEMORY_INFO */
-	MSG_MEMORY_INFO,  /* dp -> cp */
-	MSG_EVENTS,	  /* dp -> cp, unasked */
-	MSG_RESULT,	  /* dp -> cp */
+	MSG_MEMORY,	    /* cp -> dp: memory levels; answered by MSG_MEMORY_INFO */
+	MSG_MEMORY_INFO,    /* dp -> cp */
+	MSG_EVENTS,	    /* dp -> cp, unasked */
+	MSG_RESULT,	    /* dp -> cp */
 	MSG_TYPES
 };
 
 struct msg_header {
 	uint32_t type;	 /* enum msg_type */
 	uint32_t length; /* of the whole message, this header included */
-	uint64_t seq;	 /* chosen by the asker, repeated in the answer; 0 in MSG_HELLO and MSG_EVENTS */
+	uint64_t
+		seq; /* chosen by the asker, repeated in the answer; 0 in MSG_HELLO and MSG_EVENTS */
 };
 
 struct msg_hello {
@@ -73,7 +74,8 @@ struct msg_result {
 #define LIVE_BITS 3u
 
 struct live_row {
-	uint32_t id; /* node, member, virtual server, or virtual address (LIVE_NEW: answers ARP and echo) */
+	uint32_t
+		id; /* node, member, virtual server, or virtual address (LIVE_NEW: answers ARP and echo) */
 	struct snap_live live;
 };
 
@@ -98,14 +100,15 @@ enum scan_action {
 
 /* A flow matches if every field that is set does. Sides as in LTM's "show sys connection". */
 struct flow_filter {
-	struct ip_addr client, virtual_addr, local, server; /* all zero bytes (not even ::ffff) = any */
+	struct ip_addr client, virtual_addr, local,
+		server;			      /* all zero bytes (not even ::ffff) = any */
 	uint8_t client_prefix, server_prefix; /* 0 = host */
-	uint8_t proto;				   /* 0 = any */
+	uint8_t proto;			      /* 0 = any */
 	uint8_t reserved;
 	uint16_t client_port, virtual_port, server_port; /* host order, 0 = any */
 	uint16_t reserved2;
 	uint32_t virtual_id, member_id, node_id, pool_id; /* ID_NONE = any */
-	uint32_t age_min, idle_min;		 /* s */
+	uint32_t age_min, idle_min;			  /* s */
 	uint32_t reserved3;
 };
 
@@ -113,7 +116,7 @@ struct msg_scan {
 	struct msg_header header;
 	uint8_t action; /* enum scan_action */
 	uint8_t reserved[3];
-	uint32_t limit; /* the scan stops after that many matches; 0 = none */
+	uint32_t limit;	 /* the scan stops after that many matches; 0 = none */
 	uint64_t cursor; /* 0 = from the start, else what the result of the last part said */
 	struct flow_filter filter;
 };
@@ -130,11 +133,12 @@ enum flow_tcp_state {
 };
 
 struct flow_row {
-	struct ip_addr client, virtual_addr, local, server; /* client side: client, virtual; server side: local, server */
+	struct ip_addr client, virtual_addr, local,
+		server; /* client side: client, virtual; server side: local, server */
 	uint16_t client_port, virtual_port, local_port, server_port; /* host order */
 	uint8_t proto, tcp_state, worker, reserved;
 	uint32_t virtual_id, member_id; /* ID_NONE where none */
-	uint32_t age, idle, timeout; /* s */
+	uint32_t age, idle, timeout;	/* s */
 	uint32_t reserved2[2];
 	uint64_t packets[2], bytes[2]; /* [0] from the client, [1] from the server */
 };
@@ -148,7 +152,12 @@ struct msg_scan_rows {
 	struct flow_row row[];
 };
 
-enum neighbour_state { NEIGHBOUR_INCOMPLETE, NEIGHBOUR_RESOLVED, NEIGHBOUR_PROBING, NEIGHBOUR_FAILED };
+enum neighbour_state {
+	NEIGHBOUR_INCOMPLETE,
+	NEIGHBOUR_RESOLVED,
+	NEIGHBOUR_PROBING,
+	NEIGHBOUR_FAILED
+};
 
 struct neighbour_row {
 	struct ip_addr addr;
@@ -169,9 +178,10 @@ struct msg_neighbour_rows {
 struct msg_memory_info {
 	struct msg_header header;
 	uint64_t mbufs, mbufs_free;
-	uint64_t flows, flows_max, flow_bytes; /* all workers: in use, places, bytes allocated for all places */
-	uint64_t heap_bytes, heap_blocks;      /* DPDK heap in use */
-	uint64_t malloc_bytes;		       /* libc heap in use */
+	uint64_t flows, flows_max,
+		flow_bytes; /* all workers: in use, places, bytes allocated for all places */
+	uint64_t heap_bytes, heap_blocks; /* DPDK heap in use */
+	uint64_t malloc_bytes;		  /* libc heap in use */
 };
 
 enum event_type {
@@ -180,7 +190,7 @@ enum event_type {
 	EVENT_PORT_EXHAUSTION,	    /* object: SNAT pool or virtual server; detail: member */
 	EVENT_ADDRESS_CONFLICT,	    /* object: self IP or virtual address; mac of the other */
 	EVENT_CONNECT_FAILED,	    /* object: member */
-	EVENT_NEIGHBOUR_FAILED,     /* addr */
+	EVENT_NEIGHBOUR_FAILED,	    /* addr */
 };
 
 struct event_row {
@@ -196,7 +206,8 @@ struct event_row {
 
 struct msg_events {
 	struct msg_header header;
-	uint64_t first; /* number of the first row; a gap means that rows were lost: read state anew */
+	uint64_t
+		first; /* number of the first row; a gap means that rows were lost: read state anew */
 	uint32_t count;
 	uint32_t reserved;
 	struct event_row row[];

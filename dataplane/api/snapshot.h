@@ -59,18 +59,18 @@ struct snap_header {
 	uint32_t kinds; /* SNAP_KINDS */
 	uint64_t length;
 	uint64_t generation; /* of the running configuration; grows with every commit, never 0 */
-	uint64_t origin;     /* which running store that is: generations of two stores do not compare */
-	uint64_t checksum;   /* snapshot_checksum over all bytes behind the header */
+	uint64_t origin; /* which running store that is: generations of two stores do not compare */
+	uint64_t checksum; /* snapshot_checksum over all bytes behind the header */
 	struct snap_table tables[SNAP_KINDS];
 };
 
 struct snap_settings {
-	uint8_t auto_lasthop;	  /* default of virtual servers that say "default" */
-	uint8_t reset_unmatched;  /* a TCP segment without flow that is no SYN is answered with RST */
+	uint8_t auto_lasthop;	 /* default of virtual servers that say "default" */
+	uint8_t reset_unmatched; /* a TCP segment without flow that is no SYN is answered with RST */
 	uint8_t reserved[2];
-	uint32_t arp_timeout;	  /* s a neighbour stays valid after it was confirmed */
-	uint32_t arp_retries;	  /* solicitations before a neighbour counts as unreachable */
-	uint32_t maximum_arp;	  /* neighbours held by each worker */
+	uint32_t arp_timeout; /* s a neighbour stays valid after it was confirmed */
+	uint32_t arp_retries; /* solicitations before a neighbour counts as unreachable */
+	uint32_t maximum_arp; /* neighbours held by each worker */
 };
 
 /* name is LTM's ("1.1"); weir-dp maps it to a DPDK device by its arguments. */
@@ -83,11 +83,11 @@ struct snap_interface {
 
 struct snap_vlan {
 	uint32_t id;
-	uint16_t tag; /* 1-4094; on the wire only where a member is tagged */
-	uint16_t mtu; /* bytes of an IP packet, 576-9198 */
+	uint16_t tag;			/* 1-4094; on the wire only where a member is tagged */
+	uint16_t mtu;			/* bytes of an IP packet, 576-9198 */
 	uint32_t first_member, members; /* rows of SNAP_VLAN_MEMBER */
-	char tap[SNAP_NAME_MAX]; /* kernel interface that carries the VLAN's self IPs */
-	uint8_t auto_lasthop;	 /* enum snap_tristate */
+	char tap[SNAP_NAME_MAX];	/* kernel interface that carries the VLAN's self IPs */
+	uint8_t auto_lasthop;		/* enum snap_tristate */
 	uint8_t reserved[3];
 };
 
@@ -137,9 +137,9 @@ struct snap_route {
  * count only for an object the dataplane does not know yet; afterwards the last live message wins.
  */
 struct snap_live {
-	uint16_t ratio;	     /* 1-65535 */
+	uint16_t ratio;		/* 1-65535 */
 	uint16_t dynamic_ratio; /* 0-65535 */
-	uint8_t avail;	     /* LIVE_* bits of api/message.h */
+	uint8_t avail;		/* LIVE_* bits of api/message.h */
 	uint8_t reserved[3];
 	uint32_t connection_limit; /* 0 = none */
 	uint32_t rate_limit;	   /* new connections per second, 0 = none */
@@ -164,11 +164,13 @@ struct snap_pool {
 	uint32_t id;
 	uint8_t lb; /* enum snap_lb */
 	uint8_t allow_snat;
-	uint16_t min_active;	 /* priority groups: lower ones join while fewer members are active; 0 = off */
+	uint16_t
+		min_active; /* priority groups: lower ones join while fewer members are active; 0 = off */
 	uint16_t reselect_tries; /* other members tried after a failed connect */
 	uint16_t reserved;
-	uint32_t slow_ramp;	 /* s over which a member that came up gains its share; 0 = at once */
-	uint32_t first_member, members; /* rows of SNAP_MEMBER: contiguous, in order of address and port */
+	uint32_t slow_ramp; /* s over which a member that came up gains its share; 0 = at once */
+	uint32_t first_member,
+		members; /* rows of SNAP_MEMBER: contiguous, in order of address and port */
 };
 
 struct snap_member {
@@ -201,11 +203,11 @@ struct snap_virtual {
 	uint32_t reserved;
 	struct ip_addr source; /* clients that are served, with source_prefix */
 	uint8_t source_prefix;
-	uint8_t proto;	/* IP protocol number, 0 = any */
-	uint16_t port;	/* host order, 0 = any */
-	uint8_t type;	/* enum snap_virtual_type */
-	uint8_t snat;	/* enum snap_snat */
-	uint8_t vlans;	/* enum snap_vlans, with the rows of SNAP_VLAN_REF */
+	uint8_t proto;	     /* IP protocol number, 0 = any */
+	uint16_t port;	     /* host order, 0 = any */
+	uint8_t type;	     /* enum snap_virtual_type */
+	uint8_t snat;	     /* enum snap_snat */
+	uint8_t vlans;	     /* enum snap_vlans, with the rows of SNAP_VLAN_REF */
 	uint8_t source_port; /* enum snap_source_port */
 	uint8_t translate_address, translate_port;
 	uint8_t auto_lasthop; /* enum snap_tristate */
@@ -227,7 +229,7 @@ struct snap_profile {
 	uint32_t id;
 	uint8_t kind; /* enum snap_profile_kind */
 	uint8_t reset_on_timeout, loose_initiation, loose_close;
-	uint32_t idle_timeout;	/* s, or SNAP_TIMEOUT_INDEFINITE; 0 = removed at the next sweep */
+	uint32_t idle_timeout; /* s, or SNAP_TIMEOUT_INDEFINITE; 0 = removed at the next sweep */
 	uint32_t handshake_timeout, close_timeout; /* s, fastL4 only */
 };
 
@@ -243,8 +245,7 @@ struct snap_snat_addr {
 };
 
 /* Rows of one kind. */
-#define SNAP_ROWS(h, kind, type)                                                                   \
-	((const type *)((const char *)(h) + (h)->tables[kind].offset))
+#define SNAP_ROWS(h, kind, type) ((const type *)((const char *)(h) + (h)->tables[kind].offset))
 #define SNAP_COUNT(h, kind) ((h)->tables[kind].count)
 
 /* Bytes of a row of each kind. */

@@ -30,8 +30,12 @@ static inline struct snap_header *test_snapshot_new(const uint32_t counts[SNAP_K
 	CHECK(h != NULL && counts[SNAP_SETTINGS] == 1);
 	*h = head;
 	h->generation = 1;
-	*TEST_ROW(h, SNAP_SETTINGS, struct snap_settings, 0) = (struct snap_settings){.auto_lasthop = 1,
-		.reset_unmatched = 1, .arp_timeout = 300, .arp_retries = 3, .maximum_arp = 2048};
+	*TEST_ROW(h, SNAP_SETTINGS, struct snap_settings, 0) =
+		(struct snap_settings){.auto_lasthop = 1,
+			.reset_unmatched = 1,
+			.arp_timeout = 300,
+			.arp_retries = 3,
+			.maximum_arp = 2048};
 	return h;
 }
 

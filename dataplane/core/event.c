@@ -14,8 +14,8 @@ struct event_slot {
 
 struct event_ring {
 	struct rte_ring *ring;
-	uint64_t next;	   /* number of the next event; the worker stores, the control thread loads */
-	uint64_t expected; /* number of the next event to be taken; control thread only */
+	uint64_t next; /* number of the next event; the worker stores, the control thread loads */
+	uint64_t expected;	/* number of the next event to be taken; control thread only */
 	struct event_slot held; /* taken from the ring, but behind a gap; control thread only */
 	bool holding;
 };

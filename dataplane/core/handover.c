@@ -21,8 +21,8 @@ static int connect_pair(struct handover *from, struct handover *to, unsigned fro
 	char name[RTE_RING_NAMESIZE];
 
 	snprintf(name, sizeof(name), "hand_%u_%u", from_index, to_index);
-	struct rte_ring *ring = rte_ring_create(name, ring_size, SOCKET_ID_ANY,
-		RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+	struct rte_ring *ring = rte_ring_create(
+		name, ring_size, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 	if (!ring)
 		return -rte_errno;
 	from->out[to_index] = ring;
@@ -106,7 +106,8 @@ unsigned handover_receive(struct worker *w, struct rte_mbuf **out, unsigned max)
 
 	for (unsigned i = 0; i < w->count && n < max; i++) {
 		if (h->in[from])
-			n += rte_ring_sc_dequeue_burst(h->in[from], (void **)&out[n], max - n, NULL);
+			n += rte_ring_sc_dequeue_burst(
+				h->in[from], (void **)&out[n], max - n, NULL);
 		if (++from >= w->count)
 			from = 0;
 	}

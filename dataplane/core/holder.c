@@ -6,7 +6,8 @@
 
 #include <rte_malloc.h>
 
-#define WAIT_STEP_NS 20000 /* shorter than a worker's nap: the control thread shares its core with them */
+#define WAIT_STEP_NS                                                                               \
+	20000 /* shorter than a worker's nap: the control thread shares its core with them */
 
 struct view_holder *view_holder_new(unsigned workers)
 {

@@ -11,7 +11,7 @@
 #include "core/view.h"
 
 struct view_holder {
-	const struct view *view; /* control thread stores (release), workers load (acquire) */
+	const struct view *view;   /* control thread stores (release), workers load (acquire) */
 	struct rte_rcu_qsbr *qsbr; /* workers report, control thread waits */
 };
 

@@ -11,13 +11,15 @@
  * keeps each within a page, and the pool is longer than the (buffers x size) that the af_xdp driver
  * registers with the kernel, which then throws away every buffer behind that.
  */
-static struct rte_mempool *pool_new(const char *name, unsigned n, unsigned cache, uint16_t room,
-	const char *ops)
+static struct rte_mempool *pool_new(
+	const char *name, unsigned n, unsigned cache, uint16_t room, const char *ops)
 {
-	struct rte_pktmbuf_pool_private data = {.mbuf_data_room_size = room, .mbuf_priv_size = PKT_PRIV};
+	struct rte_pktmbuf_pool_private data = {
+		.mbuf_data_room_size = room, .mbuf_priv_size = PKT_PRIV};
 	unsigned flags = rte_eal_has_pci() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
-	struct rte_mempool *mp = rte_mempool_create_empty(name, n,
-		sizeof(struct rte_mbuf) + PKT_PRIV + room, cache, sizeof(data), SOCKET_ID_ANY, flags);
+	struct rte_mempool *mp =
+		rte_mempool_create_empty(name, n, sizeof(struct rte_mbuf) + PKT_PRIV + room, cache,
+			sizeof(data), SOCKET_ID_ANY, flags);
 
 	if (!mp)
 		return NULL;

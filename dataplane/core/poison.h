@@ -18,13 +18,9 @@ void poison_open(struct rte_mbuf *m);
 
 #else
 
-static inline void poison_window(struct rte_mbuf *m)
-{
-}
+static inline void poison_window(struct rte_mbuf *m) {}
 
-static inline void poison_open(struct rte_mbuf *m)
-{
-}
+static inline void poison_open(struct rte_mbuf *m) {}
 
 #endif
 

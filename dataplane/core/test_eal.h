@@ -21,7 +21,8 @@ static inline void test_eal_init(unsigned megabytes)
 	snprintf(memory, sizeof(memory), "%u", megabytes);
 	snprintf(prefix, sizeof(prefix), "weir-test-%d", (int)getpid());
 	char *argv[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry",
-		"--lcores=0@0", "--log-level=lib.*:error", "-m", memory, "--file-prefix", prefix, NULL};
+		"--lcores=0@0", "--log-level=lib.*:error", "-m", memory, "--file-prefix", prefix,
+		NULL};
 	CHECK(rte_eal_init((int)(sizeof(argv) / sizeof(argv[0])) - 1, argv) >= 0);
 }
 

@@ -8,10 +8,10 @@
 
 #include "api/snapshot.h"
 
-struct net_tables;	/* net/: own addresses, VLANs by port and tag, routes */
-struct listener_table;	/* flow/: virtual servers by destination */
-struct snat_table;	/* flow/: source addresses and who owns their ports */
-struct lb_table;	/* lb/: pools, schedules */
+struct net_tables;     /* net/: own addresses, VLANs by port and tag, routes */
+struct listener_table; /* flow/: virtual servers by destination */
+struct snat_table;     /* flow/: source addresses and who owns their ports */
+struct lb_table;       /* lb/: pools, schedules */
 
 struct view {
 	const struct snap_header *snap;

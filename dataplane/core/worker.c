@@ -10,7 +10,8 @@
 #include "core/idle.h"
 
 #define TICK_NS (1000000000u / TICKS_PER_SECOND)
-#define CPU_TIME_TICKS (TICKS_PER_SECOND / 10) /* refresh of WORKER_CPU_NS: it costs a system call */
+#define CPU_TIME_TICKS                                                                             \
+	(TICKS_PER_SECOND / 10) /* refresh of WORKER_CPU_NS: it costs a system call */
 
 void worker_clock(struct worker *w, uint64_t now_ns)
 {

@@ -16,7 +16,8 @@
 #include "core/view.h"
 
 #define WORKERS_MAX 16
-#define TICKS_PER_SECOND 100u /* worker->now counts 10 ms ticks; wraps after 497 days, compare differences */
+#define TICKS_PER_SECOND                                                                           \
+	100u /* worker->now counts 10 ms ticks; wraps after 497 days, compare differences */
 
 enum worker_idle { WORKER_POLL, WORKER_BACKOFF };
 
@@ -35,8 +36,8 @@ struct worker {
 	unsigned index, count; /* of count workers; fixed at start */
 	unsigned lcore;
 	enum worker_idle idle;
-	uint32_t now;	 /* ticks since start, never 0; the worker sets it once a turn */
-	uint64_t now_ns; /* CLOCK_MONOTONIC at the same moment */
+	uint32_t now;	   /* ticks since start, never 0; the worker sets it once a turn */
+	uint64_t now_ns;   /* CLOCK_MONOTONIC at the same moment */
 	uint64_t start_ns; /* CLOCK_MONOTONIC of tick 1, the same for all workers */
 	struct view_holder *holder;
 	const struct view *view; /* of this turn; NULL before the first snapshot */
@@ -51,7 +52,7 @@ struct worker {
 	struct handover *handover;
 	struct event_ring *events;
 	int wake_fd; /* eventfd of the control thread, or -1 */
-	bool wake;   /* the control thread has something to fetch: woken once, at the end of the turn */
+	bool wake; /* the control thread has something to fetch: woken once, at the end of the turn */
 	bool busy; /* this turn did work that is not a packet (scan, sweep in arrears): do not sleep */
 };
 

@@ -59,7 +59,8 @@ static void test_view(struct worker *w)
 
 	run(w, WORKER_POLL, 0, 2);
 	CHECK(seen == NULL);
-	CHECK(view_holder_swap(w->holder, &v) == NULL); /* off-line after the loop: nothing to wait for */
+	CHECK(view_holder_swap(w->holder, &v) ==
+		NULL); /* off-line after the loop: nothing to wait for */
 	run(w, WORKER_POLL, 0, 2);
 	CHECK(seen == &v);
 	CHECK(w->view == NULL);

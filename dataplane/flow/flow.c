@@ -186,7 +186,8 @@ static inline uint32_t key_hash(const struct flow_worker *f, bool ipv6, const vo
 
 bool flow_exists(struct flow_worker *f, bool ipv6, const void *key)
 {
-	return rte_hash_lookup_with_hash(ipv6 ? f->hash6 : f->hash4, key, key_hash(f, ipv6, key)) >= 0;
+	return rte_hash_lookup_with_hash(ipv6 ? f->hash6 : f->hash4, key, key_hash(f, ipv6, key)) >=
+	       0;
 }
 
 static uint32_t record_take(struct flow_worker *f)
@@ -215,8 +216,8 @@ static int32_t key_enter(struct rte_hash *hash, const void *key, uint32_t sig, v
 }
 
 /* Brings buckets and key slots into the cache: adds and deletes are two to four times cheaper then. */
-static bool keys_taken(const struct rte_hash *hash, const void *client, const void *server,
-	hash_sig_t *sigs)
+static bool keys_taken(
+	const struct rte_hash *hash, const void *client, const void *server, hash_sig_t *sigs)
 {
 	const void *keys[2] = {client, server};
 	void *data[2];
@@ -226,7 +227,8 @@ static bool keys_taken(const struct rte_hash *hash, const void *client, const vo
 	return hits != 0;
 }
 
-int64_t flow_insert(struct flow_worker *f, bool ipv6, const void *client_key, const void *server_key)
+int64_t flow_insert(
+	struct flow_worker *f, bool ipv6, const void *client_key, const void *server_key)
 {
 	struct rte_hash *hash = ipv6 ? f->hash6 : f->hash4;
 	hash_sig_t sigs[2] = {key_hash(f, ipv6, client_key), key_hash(f, ipv6, server_key)};
@@ -234,15 +236,16 @@ int64_t flow_insert(struct flow_worker *f, bool ipv6, const void *client_key, co
 	if (f->count[ipv6] >= f->limit[ipv6])
 		return -ENOSPC;
 	/* A tuple that is its own reply (source = destination) cannot be a flow. */
-	if (!memcmp(client_key, server_key, hash == f->hash6 ? sizeof(struct flow_key6)
-							    : sizeof(struct flow_key4)))
+	if (!memcmp(client_key, server_key,
+		    hash == f->hash6 ? sizeof(struct flow_key6) : sizeof(struct flow_key4)))
 		return -EEXIST;
 	if (keys_taken(hash, client_key, server_key, sigs))
 		return -EEXIST;
 	uint32_t index = record_take(f);
 	int32_t client = key_enter(hash, client_key, sigs[0], data_of(index, FLOW_CLIENT));
-	int32_t server = client < 0 ? client
-				    : key_enter(hash, server_key, sigs[1], data_of(index, FLOW_SERVER));
+	int32_t server =
+		client < 0 ? client
+			   : key_enter(hash, server_key, sigs[1], data_of(index, FLOW_SERVER));
 	if (server < 0) {
 		if (client >= 0)
 			rte_hash_del_key_with_hash(hash, client_key, sigs[0]);
@@ -265,7 +268,8 @@ void flow_delete(struct flow_worker *f, uint32_t index)
 	struct flow *flow = &f->flows[index];
 	bool ipv6 = flow->flags & FLOW_IPV6;
 	struct rte_hash *hash = ipv6 ? f->hash6 : f->hash4;
-	const void *client = flow_key(f, flow, FLOW_CLIENT), *server = flow_key(f, flow, FLOW_SERVER);
+	const void *client = flow_key(f, flow, FLOW_CLIENT),
+		   *server = flow_key(f, flow, FLOW_SERVER);
 	hash_sig_t sigs[2] = {key_hash(f, ipv6, client), key_hash(f, ipv6, server)};
 
 	keys_taken(hash, client, server, sigs);

@@ -34,7 +34,8 @@ struct flow_key6 {
 	uint8_t zero;
 };
 
-_Static_assert(sizeof(struct flow_key4) == 16 && sizeof(struct flow_key6) == 40, "keys have no holes");
+_Static_assert(
+	sizeof(struct flow_key4) == 16 && sizeof(struct flow_key6) == 40, "keys have no holes");
 
 enum flow_side { FLOW_CLIENT, FLOW_SERVER }; /* whence a packet comes */
 
@@ -50,19 +51,21 @@ enum flow_flag {
 };
 
 enum flow_mark {
-	FLOW_SILENT = 1, /* its member went down and the pool says drop: no packet passes any more */
+	FLOW_SILENT =
+		1, /* its member went down and the pool says drop: no packet passes any more */
 };
 
 /* The part a packet touches: one cache line. [side] = of packets from that side. */
 struct flow {
-	uint32_t pos[2];     /* positions of the two keys; pos[0] links free records */
-	uint32_t last;	     /* tick of the last packet */
-	uint8_t state;	     /* enum flow_tcp_state */
-	uint8_t flags;	     /* enum flow_flag */
+	uint32_t pos[2]; /* positions of the two keys; pos[0] links free records */
+	uint32_t last;	 /* tick of the last packet */
+	uint8_t state;	 /* enum flow_tcp_state */
+	uint8_t flags;	 /* enum flow_flag */
 	uint8_t proto;
 	uint8_t marks;	     /* enum flow_mark; room: mirror bits */
 	uint32_t nexthop[2]; /* where packets from that side leave by */
-	uint16_t l3_delta[2], l4_delta[2]; /* checksum deltas (RFC 1624); l3 includes the TTL step */
+	uint16_t l3_delta[2],
+		l4_delta[2]; /* checksum deltas (RFC 1624); l3 includes the TTL step */
 	uint32_t seq[2];     /* TCP: number behind the last byte seen from that side */
 	uint16_t packets[2]; /* not yet folded */
 	uint32_t bytes[2];   /* not yet folded */
@@ -89,19 +92,20 @@ struct flow_worker {
 	struct rte_hash *hash4, *hash6;
 	struct flow *flows;
 	struct flow_cold *cold;
-	uint32_t places;  /* records */
-	uint32_t high;	  /* records below this were ever used: the sweep stops here */
-	uint32_t free;	  /* first free record below high, or FLOW_NONE */
+	uint32_t places; /* records */
+	uint32_t high;	 /* records below this were ever used: the sweep stops here */
+	uint32_t free;	 /* first free record below high, or FLOW_NONE */
 	uint32_t used;
 	uint32_t limit[2]; /* most flows: IPv4, IPv6 */
 	uint32_t count[2];
-	uint32_t deletions; /* changes whenever a record is freed: an index looked up before may be stale */
+	uint32_t
+		deletions; /* changes whenever a record is freed: an index looked up before may be stale */
 	struct flow_keys {
 		char *first;   /* key at position 0 */
 		size_t stride; /* bytes from one position to the next */
-	} keys[2];		/* the hashes' key stores: IPv4, IPv6 */
-	uint64_t secret;  /* keys the bucket hash */
-	size_t bytes;	  /* allocated, all in all */
+	} keys[2];	       /* the hashes' key stores: IPv4, IPv6 */
+	uint64_t secret;       /* keys the bucket hash */
+	size_t bytes;	       /* allocated, all in all */
 };
 
 /* Slots of an rte_hash whose 75 % hold two keys for each of `flows` flows: 2^n - 1. */
@@ -152,15 +156,16 @@ bool flow_exists(struct flow_worker *f, bool ipv6, const void *key);
  * Takes a record and enters both keys (struct flow_key4 or flow_key6). The record's index, with pos set,
  * FLOW_USED and FLOW_IPV6 as fit, all else zero; or -ENOSPC (table full), -EEXIST (a key is taken).
  */
-int64_t flow_insert(struct flow_worker *f, bool ipv6, const void *client_key, const void *server_key);
+int64_t flow_insert(
+	struct flow_worker *f, bool ipv6, const void *client_key, const void *server_key);
 
 /* Takes both keys out and frees the record. */
 void flow_delete(struct flow_worker *f, uint32_t index);
 
 /* The key of a side; valid until the flow is deleted. rte_hash_get_key_with_position would look the key up
  * again each time. */
-static inline const void *flow_key(const struct flow_worker *f, const struct flow *flow,
-	enum flow_side side)
+static inline const void *flow_key(
+	const struct flow_worker *f, const struct flow *flow, enum flow_side side)
 {
 	const struct flow_keys *k = &f->keys[(flow->flags & FLOW_IPV6) != 0];
 

@@ -10,8 +10,8 @@ enum { FLOWS4 = 3000, FLOWS6 = 100 };
 
 static void keys4(uint32_t i, struct flow_key4 *client, struct flow_key4 *server)
 {
-	*client = (struct flow_key4){htobe32(0x0b000000 + i), htobe32(0x0a000001), htobe16(1000),
-		htobe16(80), 0, 6, 0};
+	*client = (struct flow_key4){
+		htobe32(0x0b000000 + i), htobe32(0x0a000001), htobe16(1000), htobe16(80), 0, 6, 0};
 	*server = (struct flow_key4){htobe32(0x0a000101), htobe32(0x0b000000 + i), htobe16(8080),
 		htobe16(1000), 0, 6, 0};
 }
@@ -85,10 +85,16 @@ static void test_taken(struct flow_worker *f)
 
 static void test_ipv6(struct flow_worker *f)
 {
-	struct flow_key6 client = {.src = {0x20, 1}, .dst = {0x20, 2}, .src_port = htobe16(5),
-		.dst_port = htobe16(80), .proto = 17};
-	struct flow_key6 server = {.src = {0x20, 3}, .dst = {0x20, 1}, .src_port = htobe16(8080),
-		.dst_port = htobe16(5), .proto = 17};
+	struct flow_key6 client = {.src = {0x20, 1},
+		.dst = {0x20, 2},
+		.src_port = htobe16(5),
+		.dst_port = htobe16(80),
+		.proto = 17};
+	struct flow_key6 server = {.src = {0x20, 3},
+		.dst = {0x20, 1},
+		.src_port = htobe16(8080),
+		.dst_port = htobe16(5),
+		.proto = 17};
 	int64_t index = flow_insert(f, true, &client, &server);
 	struct flow_tuple t;
 	struct flow_key6 keys[2] = {server, client};

@@ -102,7 +102,8 @@ static void table_kinds(struct listener_table *t)
 		for (int k = 7; k >= 0; k--) {
 			bool port = k & 4, proto = k & 2, ipv4 = k & 1;
 			if (seen[ipv4][bits][port][proto])
-				t->kind[t->kinds++] = (struct listener_kind){bits, ipv4, port, proto};
+				t->kind[t->kinds++] =
+					(struct listener_kind){bits, ipv4, port, proto};
 		}
 }
 
@@ -171,8 +172,8 @@ static bool vlan_served(const struct listener_table *t, const struct snap_virtua
 	return listed == (v->vlans == SNAP_VLANS_ONLY);
 }
 
-static uint32_t chain_match(const struct listener_table *t, uint32_t row,
-	const struct listener_key *key)
+static uint32_t chain_match(
+	const struct listener_table *t, uint32_t row, const struct listener_key *key)
 {
 	for (; row != SNAP_NIL; row = t->next[row]) {
 		const struct snap_virtual *v = &t->virtuals[row];
@@ -192,8 +193,8 @@ uint32_t listener_match(const struct listener_table *t, const struct listener_ke
 		if (k->ipv4 != ipv4)
 			continue;
 		struct ip_addr net = ip_prefix_of(&key->dst, ipv4 ? k->bits - 96 : k->bits);
-		const struct listener_slot *s = slot_find(t, &net, k->port ? key->port : 0,
-			k->proto ? key->proto : 0, k->bits);
+		const struct listener_slot *s = slot_find(
+			t, &net, k->port ? key->port : 0, k->proto ? key->proto : 0, k->bits);
 		uint32_t row = chain_match(t, s->first, key);
 		if (row != SNAP_NIL)
 			return row;
@@ -201,13 +202,13 @@ uint32_t listener_match(const struct listener_table *t, const struct listener_ke
 	return SNAP_NIL;
 }
 
-bool listener_is_host(const struct listener_table *t, const struct ip_addr *dst, uint16_t port,
-	uint8_t proto)
+bool listener_is_host(
+	const struct listener_table *t, const struct ip_addr *dst, uint16_t port, uint8_t proto)
 {
 	for (unsigned i = 0; i < t->kinds && t->kind[i].bits == 128; i++) {
 		const struct listener_kind *k = &t->kind[i];
-		const struct listener_slot *s = slot_find(t, dst, k->port ? port : 0,
-			k->proto ? proto : 0, 128);
+		const struct listener_slot *s =
+			slot_find(t, dst, k->port ? port : 0, k->proto ? proto : 0, 128);
 		if (s->first != SNAP_NIL)
 			return true;
 	}

@@ -28,8 +28,8 @@ uint32_t listener_match(const struct listener_table *t, const struct listener_ke
 
 /* True if a virtual server listens on exactly this host address and port, whatever client and VLAN
  * (owner rule 2). */
-bool listener_is_host(const struct listener_table *t, const struct ip_addr *dst, uint16_t port,
-	uint8_t proto);
+bool listener_is_host(
+	const struct listener_table *t, const struct ip_addr *dst, uint16_t port, uint8_t proto);
 
 /* The virtual server with that id, or its profile; NULL if it is gone. */
 const struct snap_virtual *listener_virtual(const struct listener_table *t, uint32_t id);

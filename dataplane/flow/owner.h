@@ -16,8 +16,9 @@ struct owner_packet {
 };
 
 struct owner {
-	unsigned first;	 /* look here first */
-	unsigned second; /* and, on a miss, here; only this worker may open a flow. Equal to first where
+	unsigned first; /* look here first */
+	unsigned
+		second; /* and, on a miss, here; only this worker may open a flow. Equal to first where
 			  * there is but one owner */
 };
 

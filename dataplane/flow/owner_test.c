@@ -6,8 +6,13 @@
 
 static struct snap_header *snapshot(void)
 {
-	const uint32_t counts[SNAP_KINDS] = {[SNAP_SETTINGS] = 1, [SNAP_VLAN] = 1, [SNAP_SELF] = 1,
-		[SNAP_VADDR] = 1, [SNAP_VIRTUAL] = 1, [SNAP_PROFILE] = 1, [SNAP_SNATPOOL] = 1,
+	const uint32_t counts[SNAP_KINDS] = {[SNAP_SETTINGS] = 1,
+		[SNAP_VLAN] = 1,
+		[SNAP_SELF] = 1,
+		[SNAP_VADDR] = 1,
+		[SNAP_VIRTUAL] = 1,
+		[SNAP_PROFILE] = 1,
+		[SNAP_SNATPOOL] = 1,
 		[SNAP_SNAT_ADDR] = 1};
 	struct snap_header *h = test_snapshot_new(counts);
 
@@ -19,17 +24,22 @@ static struct snap_header *snapshot(void)
 	*TEST_ROW(h, SNAP_VADDR, struct snap_vaddr, 0) = (struct snap_vaddr){
 		.id = 4, .addr = test_addr("10.0.0.80"), .prefix = 32, .enabled = 1};
 	*TEST_ROW(h, SNAP_VIRTUAL, struct snap_virtual, 0) = (struct snap_virtual){.id = 5,
-		.pool = SNAP_NIL, .snatpool = SNAP_NIL, .source = test_addr("0.0.0.0"), .proto = 6,
-		.port = 80, .live = test_live};
-	*TEST_ROW(h, SNAP_SNATPOOL, struct snap_snatpool, 0) = (struct snap_snatpool){.id = 6, .addrs = 1};
+		.pool = SNAP_NIL,
+		.snatpool = SNAP_NIL,
+		.source = test_addr("0.0.0.0"),
+		.proto = 6,
+		.port = 80,
+		.live = test_live};
+	*TEST_ROW(h, SNAP_SNATPOOL, struct snap_snatpool, 0) =
+		(struct snap_snatpool){.id = 6, .addrs = 1};
 	*TEST_ROW(h, SNAP_SNAT_ADDR, struct snap_snat_addr, 0) =
 		(struct snap_snat_addr){.id = 7, .addr = test_addr("10.0.0.90")};
 	test_snapshot_seal(h);
 	return h;
 }
 
-static struct owner owner(const struct view *v, unsigned workers, const char *src, uint16_t src_port,
-	const char *dst, uint16_t dst_port)
+static struct owner owner(const struct view *v, unsigned workers, const char *src,
+	uint16_t src_port, const char *dst, uint16_t dst_port)
 {
 	struct owner_packet p = {test_addr(src), test_addr(dst), src_port, dst_port, 6};
 
@@ -95,7 +105,8 @@ int main(void)
 	struct snap_header *h = snapshot();
 
 	for (unsigned workers = 1; workers <= 16; workers++) {
-		struct view v = {.snap = h, .listeners = listener_table_new(h),
+		struct view v = {.snap = h,
+			.listeners = listener_table_new(h),
 			.snat = snat_table_new(h, workers)};
 		CHECK(v.listeners && v.snat);
 		test_both_ways(&v, workers);

@@ -78,8 +78,8 @@ static unsigned block_size(enum snat_kind kind, unsigned workers)
 	return (last_port(kind) - SNAT_PORT_FIRST + 1) / workers;
 }
 
-void snat_block(enum snat_kind kind, unsigned worker, unsigned workers, uint16_t *first,
-	uint16_t *count)
+void snat_block(
+	enum snat_kind kind, unsigned worker, unsigned workers, uint16_t *first, uint16_t *count)
 {
 	unsigned size = block_size(kind, workers);
 
@@ -87,8 +87,8 @@ void snat_block(enum snat_kind kind, unsigned worker, unsigned workers, uint16_t
 	*count = (uint16_t)size;
 }
 
-enum snat_kind snat_owner(const struct snat_table *t, const struct ip_addr *addr, uint16_t port,
-	unsigned *owner)
+enum snat_kind snat_owner(
+	const struct snat_table *t, const struct ip_addr *addr, uint16_t port, unsigned *owner)
 {
 	enum snat_kind kind = slot_find((struct snat_table *)t, addr)->kind;
 

@@ -12,8 +12,8 @@
 
 #include "api/snapshot.h"
 
-#define SNAT_PORT_FIRST 1024u	    /* lower ones are the kernel's (self IPs) or never used (pools) */
-#define SNAT_AUTOMAP_LAST 49151u    /* above: the kernel's ephemeral ports of a self IP */
+#define SNAT_PORT_FIRST 1024u	 /* lower ones are the kernel's (self IPs) or never used (pools) */
+#define SNAT_AUTOMAP_LAST 49151u /* above: the kernel's ephemeral ports of a self IP */
 #define SNAT_POOL_LAST 65535u
 
 struct snat_table;
@@ -25,11 +25,11 @@ void snat_table_free(struct snat_table *t);
 enum snat_kind { SNAT_NOT, SNAT_AUTOMAP, SNAT_POOL };
 
 /* Is (addr, port) a translated address and port? port in host order. owner gets the worker. */
-enum snat_kind snat_owner(const struct snat_table *t, const struct ip_addr *addr, uint16_t port,
-	unsigned *owner);
+enum snat_kind snat_owner(
+	const struct snat_table *t, const struct ip_addr *addr, uint16_t port, unsigned *owner);
 
 /* Ports of a worker's block: first and how many. */
-void snat_block(enum snat_kind kind, unsigned worker, unsigned workers, uint16_t *first,
-	uint16_t *count);
+void snat_block(
+	enum snat_kind kind, unsigned worker, unsigned workers, uint16_t *first, uint16_t *count);
 
 #endif

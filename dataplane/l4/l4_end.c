@@ -130,7 +130,8 @@ void l4_house(struct worker *w)
 	if (l4->hand >= l4->table.high)
 		return;
 	elapsed = RTE_MIN(w->now_ns - l4->sweep_start, l4->sweep_period);
-	uint32_t due = (uint32_t)((double)l4->table.high * (double)elapsed / (double)l4->sweep_period);
+	uint32_t due =
+		(uint32_t)((double)l4->table.high * (double)elapsed / (double)l4->sweep_period);
 	uint32_t end = RTE_MIN(due, l4->hand + SWEEP_SLICE);
 	if (due > end)
 		w->busy = true;

@@ -34,7 +34,8 @@ static void translate_ports(struct rte_mbuf *m, const struct flow *flow, enum fl
 	}
 }
 
-void l4_translate(struct rte_mbuf *m, const struct flow *flow, enum flow_side side, const void *other)
+void l4_translate(
+	struct rte_mbuf *m, const struct flow *flow, enum flow_side side, const void *other)
 {
 	uint16_t src_port, dst_port;
 
@@ -74,13 +75,14 @@ uint32_t l4_nexthop(struct worker *w, struct flow *flow, enum flow_side side)
 	return flow->nexthop[side];
 }
 
-static inline void count(struct worker *w, struct flow *flow, uint32_t index, enum flow_side side,
-	uint32_t bytes)
+static inline void count(
+	struct worker *w, struct flow *flow, uint32_t index, enum flow_side side, uint32_t bytes)
 {
 	flow->last = w->now;
 	flow->packets[side]++;
 	flow->bytes[side] += bytes;
-	if (unlikely(flow->packets[side] >= FLOW_FOLD_PACKETS || flow->bytes[side] >= FLOW_FOLD_BYTES))
+	if (unlikely(flow->packets[side] >= FLOW_FOLD_PACKETS ||
+		     flow->bytes[side] >= FLOW_FOLD_BYTES))
 		l4_fold(w, index);
 }
 

@@ -46,7 +46,8 @@ static bool lookup(struct worker *w, const struct wire_info *inner, const struct
 		flow_lookup4(w->flow, &k, 1, &hit, index, side);
 	} else {
 		struct flow_key6 k = {.src_port = rte_cpu_to_be_16(t->src_port),
-			.dst_port = rte_cpu_to_be_16(t->dst_port), .proto = inner->proto};
+			.dst_port = rte_cpu_to_be_16(t->dst_port),
+			.proto = inner->proto};
 		memcpy(k.src, &t->src, 16);
 		memcpy(k.dst, &t->dst, 16);
 		flow_lookup6(w->flow, &k, 1, &hit, index, side);
@@ -78,12 +79,12 @@ static void adjust(uint8_t *quoted, unsigned at, unsigned end, uint16_t delta, b
 static void quote_translate(uint8_t *quoted, unsigned end, const struct wire_info *inner,
 	const struct flow_tuple *from, const struct flow_tuple *to)
 {
-	uint16_t addr = csum_delta_add(csum_delta_addr(&from->src, &to->src),
-		csum_delta_addr(&from->dst, &to->dst));
+	uint16_t addr = csum_delta_add(
+		csum_delta_addr(&from->src, &to->src), csum_delta_addr(&from->dst, &to->dst));
 	uint16_t src = rte_cpu_to_be_16(to->src_port), dst = rte_cpu_to_be_16(to->dst_port);
 	uint16_t src_delta = csum_delta_16(rte_cpu_to_be_16(from->src_port), src);
-	uint16_t port = csum_delta_add(src_delta,
-		csum_delta_16(rte_cpu_to_be_16(from->dst_port), dst));
+	uint16_t port =
+		csum_delta_add(src_delta, csum_delta_16(rte_cpu_to_be_16(from->dst_port), dst));
 
 	if (inner->ip_version == 4) {
 		struct ip4_hdr *ip = (void *)(quoted + inner->l3);
@@ -107,20 +108,21 @@ static void quote_translate(uint8_t *quoted, unsigned end, const struct wire_inf
 	case PROTO_ICMP6:
 		write16(quoted + inner->l4 + 4, src);
 		adjust(quoted, inner->l4 + 2, end,
-			inner->proto == PROTO_ICMP ? src_delta : csum_delta_add(addr, src_delta), false);
+			inner->proto == PROTO_ICMP ? src_delta : csum_delta_add(addr, src_delta),
+			false);
 		break;
 	}
 }
 
 /* The error's own addresses: it goes to the flow's other end, and comes from the address that end talks
  * to if it came from the peer itself; a router on the way keeps its own. */
-static uint16_t outer_translate(struct rte_mbuf *m, const struct flow_tuple *arrived,
-	const struct flow_tuple *leaving)
+static uint16_t outer_translate(
+	struct rte_mbuf *m, const struct flow_tuple *arrived, const struct flow_tuple *leaving)
 {
 	struct flow_tuple t = l4_tuple(m);
 	struct ip_addr src = ip_equal(&t.src, &arrived->src) ? leaving->src : t.src;
-	uint16_t delta = csum_delta_add(csum_delta_addr(&t.src, &src),
-		csum_delta_addr(&t.dst, &leaving->dst));
+	uint16_t delta = csum_delta_add(
+		csum_delta_addr(&t.src, &src), csum_delta_addr(&t.dst, &leaving->dst));
 
 	if (pkt_of(m)->wire.ip_version == 4) {
 		struct ip4_hdr *ip = pkt_l3(m);
@@ -157,14 +159,15 @@ static void translate(struct worker *w, struct rte_mbuf *m, const struct wire_in
 	flow_tuple(w->flow, flow, side, &arrived);
 	flow_tuple(w->flow, flow, !side, &other);
 	struct flow_tuple leaving = {other.dst, other.src, other.dst_port, other.src_port};
-	struct flow_tuple quote_from = {arrived.dst, arrived.src, arrived.dst_port, arrived.src_port};
+	struct flow_tuple quote_from = {
+		arrived.dst, arrived.src, arrived.dst_port, arrived.src_port};
 
 	covered &= ~1u;
 	uint16_t before = csum_fold(csum_add(0, quoted, covered));
 	quote_translate(quoted, covered, inner, &quote_from, &other);
 	uint16_t after = csum_fold(csum_add(0, quoted, covered));
-	uint16_t delta = csum_delta_add(outer_translate(m, &arrived, &leaving),
-		csum_delta_16(before, after));
+	uint16_t delta = csum_delta_add(
+		outer_translate(m, &arrived, &leaving), csum_delta_16(before, after));
 	adjust(pkt_l4(m), offsetof(struct icmp_hdr, csum), sizeof(struct icmp_hdr), delta, false);
 
 	uint32_t nexthop = l4_nexthop(w, flow, side);

@@ -112,7 +112,8 @@ static void burst4(struct worker *w, struct rte_mbuf **pkts, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		const struct ip4_hdr *ip = pkt_l3(pkts[i]);
 		const struct wire_info *p = &pkt_of(pkts[i])->wire;
-		keys[i] = (struct flow_key4){ip->src, ip->dst, p->src_port, p->dst_port, 0, p->proto, 0};
+		keys[i] = (struct flow_key4){
+			ip->src, ip->dst, p->src_port, p->dst_port, 0, p->proto, 0};
 	}
 	flow_lookup4(w->flow, keys, n, &hits, index, side);
 	act(w, pkts, n, false, keys, hits, index, side);

@@ -21,8 +21,8 @@ struct used_up {
 
 struct l4_worker {
 	struct flow_worker table;
-	uint32_t port_cursor;  /* where the search for a source port goes on */
-	uint32_t snat_turn;    /* which address of a SNAT pool is next */
+	uint32_t port_cursor; /* where the search for a source port goes on */
+	uint32_t snat_turn;   /* which address of a SNAT pool is next */
 	struct used_up used_up[USED_UP_SLOTS];
 	uint32_t hand;	       /* next record of the sweep */
 	uint64_t sweep_start;  /* ns: when the hand was at 0 */
@@ -73,7 +73,8 @@ uint16_t l4_retry_tries(const struct worker *w, uint16_t pool_tries);
 void l4_forward(struct worker *w, struct rte_mbuf *m, uint32_t index, enum flow_side side);
 
 /* Rewrites addresses (and ports, unless it is a later fragment) from the key of the other side. */
-void l4_translate(struct rte_mbuf *m, const struct flow *flow, enum flow_side side, const void *other);
+void l4_translate(
+	struct rte_mbuf *m, const struct flow *flow, enum flow_side side, const void *other);
 
 /* The flow's next hop for packets from side, looked up anew if routes changed; NEXTHOP_NONE: no route. */
 uint32_t l4_nexthop(struct worker *w, struct flow *flow, enum flow_side side);
@@ -83,8 +84,8 @@ enum l4_tcp { L4_TCP_PASS, L4_TCP_CLOSED, L4_TCP_END, L4_TCP_REOPEN };
 
 /* Follows the connection by one segment of `data` bytes (RFC 9293, 3.3.2, as seen from the middle).
  * CLOSED: both sides are done now. END: reset, forget the flow after this. REOPEN: a new SYN. */
-enum l4_tcp l4_tcp_track(struct flow *flow, enum flow_side side, const struct tcp_hdr *tcp,
-	uint32_t data);
+enum l4_tcp l4_tcp_track(
+	struct flow *flow, enum flow_side side, const struct tcp_hdr *tcp, uint32_t data);
 
 /* --- l4_icmp.c: an ICMP error; consumes m. Returns the packet it quotes, reversed. */
 void l4_icmp_error(struct worker *w, struct rte_mbuf *m);

@@ -9,8 +9,9 @@
 #include "lb/lb.h"
 #include "wire/csum.h"
 
-#define PORT_TRIES 4096u  /* source ports tried for one connection that keeps its client's address */
-#define USED_UP_TICKS 10u /* such a search is not repeated sooner: it costs as much as a thousand packets */
+#define PORT_TRIES 4096u /* source ports tried for one connection that keeps its client's address */
+#define USED_UP_TICKS                                                                              \
+	10u /* such a search is not repeated sooner: it costs as much as a thousand packets */
 
 /* What a connection is going to be. */
 struct opening {
@@ -18,14 +19,14 @@ struct opening {
 	struct rte_mbuf *m;
 	uint8_t proto;
 	bool ipv6;
-	struct flow_tuple client;	      /* as the client sent it */
-	struct flow_tuple server;	      /* as the server will see it: local -> server */
+	struct flow_tuple client; /* as the client sent it */
+	struct flow_tuple server; /* as the server will see it: local -> server */
 	const struct snap_virtual *virtual;
-	const struct snap_member *member;     /* NULL: no pool */
-	struct ip_addr hop;		      /* where packets to the server are routed to */
+	const struct snap_member *member; /* NULL: no pool */
+	struct ip_addr hop;		  /* where packets to the server are routed to */
 	uint32_t nexthop[2];
 	enum snat_kind snat;
-	uint32_t avoid;			      /* member that failed for this connection, or ID_NONE */
+	uint32_t avoid; /* member that failed for this connection, or ID_NONE */
 };
 
 union key {
@@ -123,8 +124,8 @@ static bool is_used_up(struct opening *o)
 
 static void note_used_up(struct opening *o)
 {
-	*used_up_slot(o) = (struct used_up){o->server.src, o->server.dst, o->server.dst_port, o->proto,
-		o->w->now + USED_UP_TICKS};
+	*used_up_slot(o) = (struct used_up){o->server.src, o->server.dst, o->server.dst_port,
+		o->proto, o->w->now + USED_UP_TICKS};
 }
 
 /* A port of this worker's block of server.src. Without ports there is one flow between two addresses, and
@@ -135,7 +136,8 @@ static bool port_translated(struct opening *o)
 	uint16_t first, count, own = o->client.src_port;
 
 	if (!has_ports(o->proto))
-		return owner_of_end(&o->server.src, 0, o->w->count) == o->w->index && port_free(o, 0);
+		return owner_of_end(&o->server.src, 0, o->w->count) == o->w->index &&
+		       port_free(o, 0);
 	snat_block(o->snat, o->w->index, o->w->count, &first, &count);
 	if (o->virtual->source_port != SNAP_PORT_CHANGE && own >= first && own - first < count &&
 		port_free(o, own)) {
@@ -219,12 +221,12 @@ static uint32_t member_pick(struct opening *o, enum drop_reason *reason)
 {
 	const struct view *view = o->w->view;
 	const struct snap_member *members = SNAP_ROWS(view->snap, SNAP_MEMBER, struct snap_member);
-	const struct snap_pool *pool = &SNAP_ROWS(view->snap, SNAP_POOL,
-		struct snap_pool)[o->virtual->pool];
+	const struct snap_pool *pool =
+		&SNAP_ROWS(view->snap, SNAP_POOL, struct snap_pool)[o->virtual->pool];
 	uint32_t row = lb_pick(view->lb, o->virtual->pool, l4_second(o->w), reason);
 
-	for (uint32_t i = 1; row != SNAP_NIL && i < pool->members &&
-			     members[row].id == o->avoid; i++) {
+	for (uint32_t i = 1; row != SNAP_NIL && i < pool->members && members[row].id == o->avoid;
+		i++) {
 		lb_release(o->w->counters, members[row].id);
 		row = lb_pick(view->lb, o->virtual->pool, l4_second(o->w), reason);
 	}
@@ -261,8 +263,8 @@ static enum drop_reason server_choose(struct opening *o)
 
 static bool lasthop_wanted(const struct opening *o)
 {
-	const struct snap_vlan *vlan = &SNAP_ROWS(o->w->view->snap, SNAP_VLAN,
-		struct snap_vlan)[pkt_of(o->m)->vlan];
+	const struct snap_vlan *vlan =
+		&SNAP_ROWS(o->w->view->snap, SNAP_VLAN, struct snap_vlan)[pkt_of(o->m)->vlan];
 	uint8_t setting = o->virtual->auto_lasthop;
 
 	if (setting == SNAP_DEFAULT)
@@ -288,9 +290,10 @@ static enum drop_reason nexthops_find(struct opening *o)
 static void deltas(struct flow *flow, enum flow_side side, const struct flow_tuple *from,
 	const struct flow_tuple *to)
 {
-	uint16_t addr = csum_delta_add(csum_delta_addr(&from->src, &to->src),
-		csum_delta_addr(&from->dst, &to->dst));
-	uint16_t port = csum_delta_16(rte_cpu_to_be_16(from->src_port), rte_cpu_to_be_16(to->src_port));
+	uint16_t addr = csum_delta_add(
+		csum_delta_addr(&from->src, &to->src), csum_delta_addr(&from->dst, &to->dst));
+	uint16_t port =
+		csum_delta_16(rte_cpu_to_be_16(from->src_port), rte_cpu_to_be_16(to->src_port));
 	uint16_t ttl = csum_delta_16(rte_cpu_to_be_16(0x0100), 0);
 
 	if (!is_icmp(flow->proto))
@@ -310,8 +313,8 @@ static void flow_fill(struct opening *o, uint32_t index)
 {
 	struct flow *flow = &o->w->flow->flows[index];
 	struct flow_cold *cold = &o->w->flow->cold[index];
-	const struct snap_profile *p =
-		&SNAP_ROWS(o->w->view->snap, SNAP_PROFILE, struct snap_profile)[o->virtual->profile];
+	const struct snap_profile *p = &SNAP_ROWS(
+		o->w->view->snap, SNAP_PROFILE, struct snap_profile)[o->virtual->profile];
 	struct flow_tuple back_from = reversed(&o->server), back_to = reversed(&o->client);
 
 	flow->last = o->w->now;
@@ -350,8 +353,8 @@ static enum drop_reason flow_enter(struct opening *o, uint32_t *index)
 	*index = (uint32_t)rc;
 	flow_fill(o, *index);
 	if (o->w->flow->flows[*index].state == FLOW_SYN_SENT && o->member) {
-		const struct snap_pool *pool = &SNAP_ROWS(o->w->view->snap, SNAP_POOL,
-			struct snap_pool)[o->member->pool];
+		const struct snap_pool *pool =
+			&SNAP_ROWS(o->w->view->snap, SNAP_POOL, struct snap_pool)[o->member->pool];
 		l4_retry_keep(o->w, *index, o->m, l4_retry_tries(o->w, pool->reselect_tries));
 	}
 	return LB_ADMITTED;
@@ -453,13 +456,20 @@ static bool may_begin(struct rte_mbuf *m, const struct snap_profile *p)
 uint32_t l4_open(struct worker *w, struct rte_mbuf *m)
 {
 	struct pkt *p = pkt_of(m);
-	struct opening o = {.w = w, .m = m, .proto = p->wire.proto, .ipv6 = p->wire.ip_version == 6,
-		.client = l4_tuple(m), .nexthop = {NEXTHOP_NONE, NEXTHOP_NONE},
+	struct opening o = {.w = w,
+		.m = m,
+		.proto = p->wire.proto,
+		.ipv6 = p->wire.ip_version == 6,
+		.client = l4_tuple(m),
+		.nexthop = {NEXTHOP_NONE, NEXTHOP_NONE},
 		.avoid = l4_retry_avoid(w)};
 	/* It may have waited in a ring or for its first fragment while VLANs came and went. */
 	p->vlan = net_vlan_of(w->view, p->port, p->wire.tag);
-	struct listener_key key = {.dst = o.client.dst, .src = o.client.src,
-		.port = o.client.dst_port, .proto = o.proto, .vlan = p->vlan};
+	struct listener_key key = {.dst = o.client.dst,
+		.src = o.client.src,
+		.port = o.client.dst_port,
+		.proto = o.proto,
+		.vlan = p->vlan};
 	const struct snap_header *snap = w->view->snap;
 
 	if (p->vlan == NET_NO_VLAN) {
@@ -474,7 +484,8 @@ uint32_t l4_open(struct worker *w, struct rte_mbuf *m)
 		return FLOW_NONE;
 	}
 	o.virtual = &SNAP_ROWS(snap, SNAP_VIRTUAL, struct snap_virtual)[row];
-	if (!may_begin(m, &SNAP_ROWS(snap, SNAP_PROFILE, struct snap_profile)[o.virtual->profile])) {
+	if (!may_begin(
+		    m, &SNAP_ROWS(snap, SNAP_PROFILE, struct snap_profile)[o.virtual->profile])) {
 		l4_refuse(w, m, DROP_NO_FLOW);
 		return FLOW_NONE;
 	}
@@ -488,14 +499,16 @@ bool l4_reselect(struct worker *w, uint32_t index)
 	struct opening o = {.w = w, .virtual = v, .avoid = flow->member_id};
 	enum drop_reason reason;
 
-	if (v == NULL || v->pool == SNAP_NIL || v->translate_address || !(flow->flags & FLOW_COUNTED))
+	if (v == NULL || v->pool == SNAP_NIL || v->translate_address ||
+		!(flow->flags & FLOW_COUNTED))
 		return false;
 	uint32_t row = member_pick(&o, &reason);
 	if (row == SNAP_NIL)
 		return false;
-	const struct snap_member *m = &SNAP_ROWS(w->view->snap, SNAP_MEMBER, struct snap_member)[row];
-	uint32_t hop = net_route_get(w,
-		&SNAP_ROWS(w->view->snap, SNAP_NODE, struct snap_node)[m->node].addr);
+	const struct snap_member *m =
+		&SNAP_ROWS(w->view->snap, SNAP_MEMBER, struct snap_member)[row];
+	uint32_t hop = net_route_get(
+		w, &SNAP_ROWS(w->view->snap, SNAP_NODE, struct snap_node)[m->node].addr);
 	if (m->id == flow->member_id || hop == NEXTHOP_NONE) {
 		lb_release(w->counters, m->id);
 		if (hop != NEXTHOP_NONE)

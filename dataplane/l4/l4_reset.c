@@ -18,8 +18,8 @@ static struct rte_mbuf *reset_new(struct worker *w)
 }
 
 /* Sends the reset of `length` bytes that was written into m. */
-static void reset_send(struct worker *w, struct rte_mbuf *m, unsigned length, bool ipv6,
-	uint32_t nexthop)
+static void reset_send(
+	struct worker *w, struct rte_mbuf *m, unsigned length, bool ipv6, uint32_t nexthop)
 {
 	struct wire_info *i = &pkt_of(m)->wire;
 

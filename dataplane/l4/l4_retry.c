@@ -21,9 +21,9 @@ struct kept {
 
 struct l4_retry {
 	struct kept kept[KEPT_MAX];
-	uint16_t free;	   /* first free place + 1, or 0 */
-	uint32_t avoid;	   /* member that failed, while its connection is opened anew */
-	uint16_t left;	   /* tries of that connection */
+	uint16_t free;	/* first free place + 1, or 0 */
+	uint32_t avoid; /* member that failed, while its connection is opened anew */
+	uint16_t left;	/* tries of that connection */
 };
 
 int l4_retry_init(struct l4_worker *l4)

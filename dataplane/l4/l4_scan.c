@@ -20,26 +20,28 @@ static bool port_fits(uint16_t want, uint16_t have)
 	return want == 0 || want == have;
 }
 
-static bool objects_fit(const struct worker *w, const struct flow_filter *want,
-	const struct flow_row *row)
+static bool objects_fit(
+	const struct worker *w, const struct flow_filter *want, const struct flow_row *row)
 {
 	if (want->virtual_id != ID_NONE && want->virtual_id != row->virtual_id)
 		return false;
 	if (want->member_id != ID_NONE && want->member_id != row->member_id)
 		return false;
-	if (want->node_id != ID_NONE && (row->member_id == ID_NONE ||
-		worker_shared(w, row->member_id)->id != row->member_id ||
-		worker_shared(w, row->member_id)->parent != want->node_id))
+	if (want->node_id != ID_NONE &&
+		(row->member_id == ID_NONE ||
+			worker_shared(w, row->member_id)->id != row->member_id ||
+			worker_shared(w, row->member_id)->parent != want->node_id))
 		return false;
 	if (want->pool_id == ID_NONE)
 		return true;
 	const struct snap_member *member = w->view ? lb_member(w->view->lb, row->member_id) : NULL;
-	return member != NULL && SNAP_ROWS(w->view->snap, SNAP_POOL,
-		struct snap_pool)[member->pool].id == want->pool_id;
+	return member != NULL &&
+	       SNAP_ROWS(w->view->snap, SNAP_POOL, struct snap_pool)[member->pool].id ==
+		       want->pool_id;
 }
 
-static bool row_fits(const struct worker *w, const struct flow_filter *want,
-	const struct flow_row *row)
+static bool row_fits(
+	const struct worker *w, const struct flow_filter *want, const struct flow_row *row)
 {
 	return (want->proto == 0 || want->proto == row->proto) && row->age >= want->age_min &&
 	       row->idle >= want->idle_min && port_fits(want->client_port, row->client_port) &&

@@ -33,7 +33,8 @@ static bool track_handshake(struct flow *flow, enum flow_side side, const struct
 		return false;
 	}
 	if (flow->state == FLOW_SYN_RECEIVED && side == FLOW_CLIENT) {
-		if (syn || !ack || flow->seq[FLOW_SERVER] - rte_be_to_cpu_32(tcp->ack) >= HANDSHAKE_WINDOW)
+		if (syn || !ack ||
+			flow->seq[FLOW_SERVER] - rte_be_to_cpu_32(tcp->ack) >= HANDSHAKE_WINDOW)
 			return false;
 		flow->state = FLOW_ESTABLISHED;
 	}
@@ -50,8 +51,8 @@ static void track_fin(struct flow *flow, enum flow_side side, bool fin)
 	flow->state = fins == (FLOW_FIN_CLIENT | FLOW_FIN_SERVER) ? FLOW_CLOSING : FLOW_FIN_WAIT;
 }
 
-enum l4_tcp l4_tcp_track(struct flow *flow, enum flow_side side, const struct tcp_hdr *tcp,
-	uint32_t data)
+enum l4_tcp l4_tcp_track(
+	struct flow *flow, enum flow_side side, const struct tcp_hdr *tcp, uint32_t data)
 {
 	uint8_t flags = tcp->flags;
 	bool syn = flags & TCP_SYN, fin = flags & TCP_FIN, ack = flags & TCP_ACK;

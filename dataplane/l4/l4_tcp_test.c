@@ -16,14 +16,15 @@ static struct flow begun(uint32_t isn)
 static enum l4_tcp segment_ack(struct flow *f, enum flow_side side, uint8_t flags, uint32_t seq,
 	uint32_t data, uint32_t ack)
 {
-	struct tcp_hdr t = {.seq = htobe32(seq), .ack = htobe32(ack), .offset = 0x50, .flags = flags};
+	struct tcp_hdr t = {
+		.seq = htobe32(seq), .ack = htobe32(ack), .offset = 0x50, .flags = flags};
 
 	return l4_tcp_track(f, side, &t, data);
 }
 
 /* One that acknowledges all that the other side has sent. */
-static enum l4_tcp segment(struct flow *f, enum flow_side side, uint8_t flags, uint32_t seq,
-	uint32_t data)
+static enum l4_tcp segment(
+	struct flow *f, enum flow_side side, uint8_t flags, uint32_t seq, uint32_t data)
 {
 	return segment_ack(f, side, flags, seq, data, f->seq[!side]);
 }

@@ -13,13 +13,23 @@
 #include "lb/live.h"
 
 enum { WEB, SNATTED, ANY, ON_SNAT, FORWARD, VIRTUALS };
-enum { ID_PROFILE = 50, ID_NODE, ID_POOL, ID_MEMBER, ID_SNATPOOL, ID_WILDCARD, ID_SNAT_VADDR, ID_VIRTUAL };
+enum {
+	ID_PROFILE = 50,
+	ID_NODE,
+	ID_POOL,
+	ID_MEMBER,
+	ID_SNATPOOL,
+	ID_WILDCARD,
+	ID_SNAT_VADDR,
+	ID_VIRTUAL
+};
 
 static uint16_t listening = 1024; /* the port of 10.0.2.50 */
-static uint16_t server_port; /* such that a packet's source alone would make it worker 1's */
+static uint16_t server_port;	  /* such that a packet's source alone would make it worker 1's */
 static const struct snap_live usable = {.ratio = 1, .avail = LIVE_BITS};
 
-static void virtual_add(struct snap_header *h, unsigned i, const char *source, struct snap_virtual v)
+static void virtual_add(
+	struct snap_header *h, unsigned i, const char *source, struct snap_virtual v)
 {
 	v.id = ID_VIRTUAL + i;
 	v.source = addr(source);
@@ -30,32 +40,51 @@ static void virtual_add(struct snap_header *h, unsigned i, const char *source, s
 
 static struct snap_header *snapshot(void)
 {
-	const uint32_t more[SNAP_KINDS] = {[SNAP_NODE] = 1, [SNAP_POOL] = 1, [SNAP_MEMBER] = 1,
-		[SNAP_VADDR] = 2, [SNAP_VIRTUAL] = VIRTUALS, [SNAP_PROFILE] = 1, [SNAP_SNATPOOL] = 1};
+	const uint32_t more[SNAP_KINDS] = {[SNAP_NODE] = 1,
+		[SNAP_POOL] = 1,
+		[SNAP_MEMBER] = 1,
+		[SNAP_VADDR] = 2,
+		[SNAP_VIRTUAL] = VIRTUALS,
+		[SNAP_PROFILE] = 1,
+		[SNAP_SNATPOOL] = 1};
 	struct snap_header *h = fake_snapshot_with(more);
 
 	*ROW(h, SNAP_PROFILE, struct snap_profile) = (struct snap_profile){.id = ID_PROFILE,
-		.reset_on_timeout = 1, .idle_timeout = 300, .handshake_timeout = 5, .close_timeout = 5};
-	*ROW(h, SNAP_NODE, struct snap_node) = (struct snap_node){.id = ID_NODE, .addr = addr("10.0.2.11"),
-		.live = usable};
-	*ROW(h, SNAP_POOL, struct snap_pool) = (struct snap_pool){.id = ID_POOL, .members = 1,
-		.allow_snat = 1};
-	*ROW(h, SNAP_MEMBER, struct snap_member) = (struct snap_member){.id = ID_MEMBER,
-		.port = server_port, .live = usable};
-	*ROW(h, SNAP_SNATPOOL, struct snap_snatpool) = (struct snap_snatpool){.id = ID_SNATPOOL, .addrs = 1};
-	ROW(h, SNAP_VADDR, struct snap_vaddr)[5] = (struct snap_vaddr){.id = ID_WILDCARD,
-		.addr = addr("0.0.0.0"), .enabled = 1};
-	ROW(h, SNAP_VADDR, struct snap_vaddr)[6] = (struct snap_vaddr){.id = ID_SNAT_VADDR,
-		.addr = addr("10.0.2.50"), .prefix = 32, .enabled = 1};
-	virtual_add(h, WEB, "0.0.0.0", (struct snap_virtual){.vaddr = 0, .proto = PROTO_TCP, .port = 80,
-		.snatpool = SNAP_NIL});
-	virtual_add(h, SNATTED, "0.0.0.0", (struct snap_virtual){.vaddr = 0, .proto = PROTO_TCP, .port = 81,
-		.snat = SNAP_SNAT_POOL, .source_port = SNAP_PORT_CHANGE});
+		.reset_on_timeout = 1,
+		.idle_timeout = 300,
+		.handshake_timeout = 5,
+		.close_timeout = 5};
+	*ROW(h, SNAP_NODE, struct snap_node) =
+		(struct snap_node){.id = ID_NODE, .addr = addr("10.0.2.11"), .live = usable};
+	*ROW(h, SNAP_POOL, struct snap_pool) =
+		(struct snap_pool){.id = ID_POOL, .members = 1, .allow_snat = 1};
+	*ROW(h, SNAP_MEMBER, struct snap_member) =
+		(struct snap_member){.id = ID_MEMBER, .port = server_port, .live = usable};
+	*ROW(h, SNAP_SNATPOOL, struct snap_snatpool) =
+		(struct snap_snatpool){.id = ID_SNATPOOL, .addrs = 1};
+	ROW(h, SNAP_VADDR, struct snap_vaddr)
+	[5] = (struct snap_vaddr){.id = ID_WILDCARD, .addr = addr("0.0.0.0"), .enabled = 1};
+	ROW(h, SNAP_VADDR, struct snap_vaddr)
+	[6] = (struct snap_vaddr){
+		.id = ID_SNAT_VADDR, .addr = addr("10.0.2.50"), .prefix = 32, .enabled = 1};
+	virtual_add(h, WEB, "0.0.0.0",
+		(struct snap_virtual){
+			.vaddr = 0, .proto = PROTO_TCP, .port = 80, .snatpool = SNAP_NIL});
+	virtual_add(h, SNATTED, "0.0.0.0",
+		(struct snap_virtual){.vaddr = 0,
+			.proto = PROTO_TCP,
+			.port = 81,
+			.snat = SNAP_SNAT_POOL,
+			.source_port = SNAP_PORT_CHANGE});
 	virtual_add(h, ANY, "0.0.0.0", (struct snap_virtual){.vaddr = 1, .snatpool = SNAP_NIL});
-	virtual_add(h, ON_SNAT, "0.0.0.0", (struct snap_virtual){.vaddr = 6, .proto = PROTO_TCP,
-		.port = listening, .snatpool = SNAP_NIL});
-	virtual_add(h, FORWARD, "0.0.0.0", (struct snap_virtual){.vaddr = 5, .type = SNAP_VIRTUAL_FORWARD_IP,
-		.pool = SNAP_NIL, .snatpool = SNAP_NIL});
+	virtual_add(h, ON_SNAT, "0.0.0.0",
+		(struct snap_virtual){
+			.vaddr = 6, .proto = PROTO_TCP, .port = listening, .snatpool = SNAP_NIL});
+	virtual_add(h, FORWARD, "0.0.0.0",
+		(struct snap_virtual){.vaddr = 5,
+			.type = SNAP_VIRTUAL_FORWARD_IP,
+			.pool = SNAP_NIL,
+			.snatpool = SNAP_NIL});
 	return h;
 }
 
@@ -129,7 +158,7 @@ static void neighbours_ready(void)
 			struct ip_addr host = addr(hosts[port]);
 			net_nexthop_put(worker[i], net_route_get(worker[i], &host));
 			fake_input(worker[i], fake_arp(port, ARP_REPLY, hosts[port], mac_peer,
-				port ? "10.0.2.1" : "10.0.1.1"));
+						      port ? "10.0.2.1" : "10.0.1.1"));
 		}
 	serve(0);
 	serve(1);
@@ -159,13 +188,15 @@ static void end_all(void)
  * looked up here first, and the second worker knows nothing of them. */
 static void test_burst_after_an_end(void)
 {
-	uint16_t ending = port_of("10.0.1.10", 0, 1000), staying = port_of("10.0.1.10", 0, ending + 1);
+	uint16_t ending = port_of("10.0.1.10", 0, 1000),
+		 staying = port_of("10.0.1.10", 0, ending + 1);
 
 	pass(0, tcp(0, "10.0.1.10", ending, "10.0.1.100", 80, TCP_SYN));
 	pass(0, tcp(0, "10.0.1.10", staying, "10.0.1.100", 80, TCP_SYN));
 	CHECK_INT(worker[0]->flow->used, 2);
 	sent_count = 0;
-	struct rte_mbuf *burst[] = {tcp(1, "10.0.2.11", server_port, "10.0.1.10", ending, TCP_RST | TCP_ACK),
+	struct rte_mbuf *burst[] = {
+		tcp(1, "10.0.2.11", server_port, "10.0.1.10", ending, TCP_RST | TCP_ACK),
 		tcp(1, "10.0.2.11", server_port, "10.0.1.10", staying, TCP_SYN | TCP_ACK)};
 	uint64_t handed = worker[0]->stat[WORKER_HANDED_OVER];
 	l4_input(worker[0], burst, 2);
@@ -177,8 +208,8 @@ static void test_burst_after_an_end(void)
 	end_all();
 }
 
-static struct rte_mbuf *icmp_error(uint8_t port, const char *from, const char *to,
-	const struct rte_mbuf *about)
+static struct rte_mbuf *icmp_error(
+	uint8_t port, const char *from, const char *to, const struct rte_mbuf *about)
 {
 	struct rte_mbuf *m = fake_ip(port, from, to, PROTO_ICMP, ICMP_UNREACHABLE, 0, 28);
 	struct wire_info *i = &pkt_of(m)->wire;
@@ -198,7 +229,8 @@ static void test_error_for_the_second_owner(void)
 	pass(1, fake_ip(0, "10.0.1.10", "10.0.2.11", PROTO_UDP, client, server, 20));
 	CHECK_INT(worker[0]->flow->used, 1);
 	sent_count = 0;
-	struct rte_mbuf *reply = fake_ip(0, "10.0.2.11", "10.0.1.10", PROTO_UDP, server, client, 20);
+	struct rte_mbuf *reply =
+		fake_ip(0, "10.0.2.11", "10.0.1.10", PROTO_UDP, server, client, 20);
 	pass(1, icmp_error(0, "10.0.1.10", "10.0.2.11", reply));
 	CHECK_INT(sent_count, 1);
 	CHECK_INT(sent[0].port, 1);
@@ -216,7 +248,8 @@ static void test_error_for_the_second_owner(void)
 /* A row of a view that is gone: VLANs came and went while the packet waited in a ring. */
 static void test_stale_vlan(void)
 {
-	struct rte_mbuf *m = tcp(0, "10.0.1.10", port_of("10.0.1.10", 0, 1000), "10.0.1.100", 80, TCP_SYN);
+	struct rte_mbuf *m =
+		tcp(0, "10.0.1.10", port_of("10.0.1.10", 0, 1000), "10.0.1.100", 80, TCP_SYN);
 
 	pkt_of(m)->vlan = 60000;
 	pass(0, m);
@@ -235,7 +268,8 @@ static void test_fragments_open_no_odd_flows(void)
 	static const uint8_t protos[] = {PROTO_ICMP6, PROTO_ICMP};
 
 	for (unsigned i = 0; i < RTE_DIM(protos); i++) {
-		struct rte_mbuf *m = fake_ip(0, "10.0.1.10", "10.0.1.101", PROTO_ICMP, ICMP_UNREACHABLE, 0, 8);
+		struct rte_mbuf *m =
+			fake_ip(0, "10.0.1.10", "10.0.1.101", PROTO_ICMP, ICMP_UNREACHABLE, 0, 8);
 		struct wire_info *wire = &pkt_of(m)->wire;
 		wire->proto = protos[i];
 		wire->flags = WIRE_FRAGMENT | WIRE_FRAGMENT_LATER;
@@ -256,9 +290,11 @@ static void test_snat_port_of_a_listener(void)
 		listening = first;
 		commit(snapshot());
 		worker[i]->l4->port_cursor = 0;
-		pass(i, tcp(0, "10.0.1.10", port_of("10.0.1.10", i, 1000), "10.0.1.100", 81, TCP_SYN));
+		pass(i, tcp(0, "10.0.1.10", port_of("10.0.1.10", i, 1000), "10.0.1.100", 81,
+				TCP_SYN));
 		CHECK_INT(flows(), ++opened);
-		CHECK_INT(wire_get16(sent[sent_count - 1].frame + sent[sent_count - 1].wire.l4), first + 1);
+		CHECK_INT(wire_get16(sent[sent_count - 1].frame + sent[sent_count - 1].wire.l4),
+			first + 1);
 	}
 	end_all();
 }
@@ -267,13 +303,14 @@ static void test_snat_port_of_a_listener(void)
 static void test_protocol_without_ports(void)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		struct rte_mbuf *m = fake_ip(i, i ? "10.0.2.11" : "10.0.1.10", i ? "10.0.1.10" : "10.0.1.101",
-			PROTO_UDP, 0, 0, 12);
+		struct rte_mbuf *m = fake_ip(i, i ? "10.0.2.11" : "10.0.1.10",
+			i ? "10.0.1.10" : "10.0.1.101", PROTO_UDP, 0, 0, 12);
 		struct ip4_hdr *ip = pkt_l3(m);
 		ip->proto = 47;
 		ip->csum = 0;
 		ip->csum = csum_of(ip, sizeof(*ip));
-		CHECK_INT(wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &pkt_of(m)->wire), WIRE_OK);
+		CHECK_INT(wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &pkt_of(m)->wire),
+			WIRE_OK);
 		pass(0, m);
 		CHECK_INT(sent_count, i + 1);
 		CHECK_INT(sent[i].port, !i);

@@ -19,14 +19,14 @@ static const struct lb_method *const methods[SNAP_LB_COUNT] = {
 struct lb_table {
 	struct lb_context context;
 	uint32_t pools;
-	uint32_t touched;	/* pools marked */
-	uint32_t ticked;	/* second of the last lb_tick */
-	bool limited;		/* some pool has priority groups */
+	uint32_t touched;	  /* pools marked */
+	uint32_t ticked;	  /* second of the last lb_tick */
+	bool limited;		  /* some pool has priority groups */
 	uint32_t *member_of_slot; /* id slot -> member row */
 	uint32_t *node_of_slot;
 	uint32_t slots;
-	uint32_t *node_first;	/* node row -> first of its members in node_member */
-	uint32_t *node_member;	/* member rows, by node */
+	uint32_t *node_first;  /* node row -> first of its members in node_member */
+	uint32_t *node_member; /* member rows, by node */
 	struct lb_pool pool[];
 };
 
@@ -199,8 +199,8 @@ static int index_build(struct lb_table *t)
 	return 0;
 }
 
-struct lb_table *lb_table_new(const struct snap_header *snap, const struct counters *counters,
-	uint32_t second)
+struct lb_table *lb_table_new(
+	const struct snap_header *snap, const struct counters *counters, uint32_t second)
 {
 	const struct snap_pool *rows = SNAP_ROWS(snap, SNAP_POOL, struct snap_pool);
 	uint32_t n = SNAP_COUNT(snap, SNAP_POOL);
@@ -327,8 +327,8 @@ static enum drop_reason rate_admit(struct counter_shared *o, uint32_t limit, uin
 		if (count >= limit)
 			return DROP_RATE_LIMIT;
 		next = (uint64_t)second << 32 | (count + 1);
-	} while (!__atomic_compare_exchange_n(&o->rate_window, &window, next, false,
-		__ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(
+		&o->rate_window, &window, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return LB_ADMITTED;
 }
 
@@ -341,15 +341,15 @@ enum drop_reason lb_admit(struct counter_shared *o, uint32_t second)
 	do {
 		if (limit != 0 && now >= limit)
 			return DROP_CONNECTION_LIMIT;
-	} while (!__atomic_compare_exchange_n(&o->current, &now, now + 1, false, __ATOMIC_RELAXED,
-		__ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(
+		&o->current, &now, now + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	if (rate != 0 && rate_admit(o, rate, second) != LB_ADMITTED) {
 		__atomic_fetch_sub(&o->current, 1, __ATOMIC_RELAXED);
 		return DROP_RATE_LIMIT;
 	}
 	uint32_t highest = __atomic_load_n(&o->maximum, __ATOMIC_RELAXED);
 	while (now + 1 > highest && !__atomic_compare_exchange_n(&o->maximum, &highest, now + 1,
-		false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+					    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 	return LB_ADMITTED;
 }
@@ -378,7 +378,8 @@ static uint32_t pick_any(const struct lb_table *t, const struct lb_pool *p, uint
 
 	for (uint32_t i = 0; i < p->row->members; i++) {
 		uint32_t row = p->row->first_member + (uint32_t)((ticket + i) % p->row->members);
-		if (!(__atomic_load_n(&lb_line(c, c->members[row].id)->avail, __ATOMIC_RELAXED) & LIVE_NEW))
+		if (!(__atomic_load_n(&lb_line(c, c->members[row].id)->avail, __ATOMIC_RELAXED) &
+			    LIVE_NEW))
 			continue;
 		*reason = member_admit(c, row, second);
 		if (*reason == LB_ADMITTED)

@@ -17,8 +17,8 @@ struct lb_garbage;
 
 /* Builds the schedules of all pools from the counters' shared lines (which the caller has brought up to
  * date for every member and node of snap). second: monotonic time. NULL on no memory. */
-struct lb_table *lb_table_new(const struct snap_header *snap, const struct counters *counters,
-	uint32_t second);
+struct lb_table *lb_table_new(
+	const struct snap_header *snap, const struct counters *counters, uint32_t second);
 void lb_table_free(struct lb_table *t);
 
 /*
@@ -45,7 +45,8 @@ void lb_garbage_free(struct lb_garbage *g);
  * their limits. Row of SNAP_MEMBER, or SNAP_NIL with *reason DROP_NO_MEMBER, DROP_CONNECTION_LIMIT.
  * second: monotonic time for rate limits. Undo with lb_release.
  */
-uint32_t lb_pick(const struct lb_table *t, uint32_t pool, uint32_t second, enum drop_reason *reason);
+uint32_t lb_pick(
+	const struct lb_table *t, uint32_t pool, uint32_t second, enum drop_reason *reason);
 
 /* A connection on an object ended: counts it down, on a member's node too. True if the object itself is
  * at 0 now. An id that has no line any more is ignored. */

@@ -19,8 +19,8 @@ static uint64_t burden(const struct counter_shared *line, uint32_t now)
 }
 
 /* A member that took no connection is at its limit, or raced to it: the next try looks on behind it. */
-static uint32_t pick_least(const struct lb_context *c, const struct schedule *s, uint64_t ticket,
-	uint32_t skip)
+static uint32_t pick_least(
+	const struct lb_context *c, const struct schedule *s, uint64_t ticket, uint32_t skip)
 {
 	uint32_t best = SNAP_NIL;
 	uint64_t fewest = UINT64_MAX;

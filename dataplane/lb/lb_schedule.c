@@ -19,8 +19,8 @@ static uint32_t weight_node(const struct lb_context *c, const struct snap_member
 	return lb_line(c, c->nodes[member->node].id)->ratio;
 }
 
-static uint32_t pick_next(const struct lb_context *c, const struct schedule *s, uint64_t ticket,
-	uint32_t skip)
+static uint32_t pick_next(
+	const struct lb_context *c, const struct schedule *s, uint64_t ticket, uint32_t skip)
 {
 	(void)c;
 	return skip < s->length ? s->entry[(ticket % s->length + skip) % s->length] : SNAP_NIL;

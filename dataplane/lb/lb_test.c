@@ -16,8 +16,10 @@ struct fixture {
 
 static void setup(struct fixture *f, enum snap_lb method)
 {
-	const uint32_t counts[SNAP_KINDS] = {
-		[SNAP_SETTINGS] = 1, [SNAP_NODE] = MEMBERS, [SNAP_POOL] = 1, [SNAP_MEMBER] = MEMBERS};
+	const uint32_t counts[SNAP_KINDS] = {[SNAP_SETTINGS] = 1,
+		[SNAP_NODE] = MEMBERS,
+		[SNAP_POOL] = 1,
+		[SNAP_MEMBER] = MEMBERS};
 
 	f->snap = test_snapshot_new(counts);
 	*TEST_ROW(f->snap, SNAP_POOL, struct snap_pool, 0) =
@@ -25,8 +27,10 @@ static void setup(struct fixture *f, enum snap_lb method)
 	for (uint32_t i = 0; i < MEMBERS; i++) {
 		struct snap_live live = test_live;
 		live.ratio = (uint16_t)(MEMBERS - i);
-		*TEST_ROW(f->snap, SNAP_NODE, struct snap_node, i) = (struct snap_node){
-			.id = NODE_ID + i, .addr = ip_addr_v4(htobe32(0x0a000001 + i)), .live = live};
+		*TEST_ROW(f->snap, SNAP_NODE, struct snap_node, i) =
+			(struct snap_node){.id = NODE_ID + i,
+				.addr = ip_addr_v4(htobe32(0x0a000001 + i)),
+				.live = live};
 		*TEST_ROW(f->snap, SNAP_MEMBER, struct snap_member, i) = (struct snap_member){
 			.id = MEMBER_ID + i, .node = i, .port = 80, .live = live};
 	}
@@ -68,8 +72,8 @@ static uint32_t now = 100; /* s */
 
 static void change(struct fixture *f, uint32_t id, uint16_t ratio, uint8_t avail, uint32_t limit)
 {
-	struct live_row row = {.id = id,
-		.live = {.ratio = ratio, .avail = avail, .connection_limit = limit}};
+	struct live_row row = {
+		.id = id, .live = {.ratio = ratio, .avail = avail, .connection_limit = limit}};
 
 	CHECK(live_apply(&f->counters, &row, now));
 	lb_touch(f->table, id);
@@ -263,7 +267,8 @@ static void test_priority_groups(void)
 	setup(&f, SNAP_LB_ROUND_ROBIN);
 	pool_row(&f)->min_active = 2;
 	for (uint32_t i = 0; i < MEMBERS; i++)
-		TEST_ROW(f.snap, SNAP_MEMBER, struct snap_member, i)->priority_group = i < 2 ? 20 : 10;
+		TEST_ROW(f.snap, SNAP_MEMBER, struct snap_member, i)->priority_group =
+			i < 2 ? 20 : 10;
 	change(&f, MEMBER_ID, 1, LIVE_BITS, 10);
 	picks(&f, 10, got);
 	expect(got, 5, 5, 0, 0);

@@ -12,8 +12,8 @@ static void line_write(struct counter_shared *line, const struct snap_live *live
 	__atomic_store_n(&line->avail, live->avail, __ATOMIC_RELEASE);
 }
 
-static void line_init(const struct counters *c, uint32_t id, uint32_t parent,
-	const struct snap_live *live)
+static void line_init(
+	const struct counters *c, uint32_t id, uint32_t parent, const struct snap_live *live)
 {
 	static const struct snap_live open = {.ratio = 1, .avail = LIVE_BITS};
 	struct counter_shared *line = &c->shared[id_slot(id)];

@@ -84,8 +84,8 @@ static uint32_t cycle(struct due *all, uint32_t n)
 }
 
 /* Lays out one cycle; lists has a place for each slot. */
-static void cycle_fill(struct schedule *s, struct due *all, uint32_t n, struct due **heap,
-	uint32_t *lists)
+static void cycle_fill(
+	struct schedule *s, struct due *all, uint32_t n, struct due **heap, uint32_t *lists)
 {
 	uint64_t length = s->length;
 	uint32_t ready = 0;
@@ -99,7 +99,8 @@ static void cycle_fill(struct schedule *s, struct due *all, uint32_t n, struct d
 		for (uint32_t i = lists[slot], next; i != NOBODY; i = next) {
 			struct due *d = &all[i];
 			next = d->next;
-			d->deadline = (uint32_t)(((d->given + 1) * length + d->weight - 1) / d->weight);
+			d->deadline =
+				(uint32_t)(((d->given + 1) * length + d->weight - 1) / d->weight);
 			heap[ready] = d;
 			heap_up(heap, ready++);
 		}

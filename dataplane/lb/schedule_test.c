@@ -23,7 +23,8 @@ static void test_ratio(void)
 		for (uint32_t m = 0; m < 4; m++)
 			CHECK_INT(count(s, first, 10, rows[m]), 4 - m);
 	for (uint32_t i = 0; i < 10; i++)
-		CHECK(s->entry[i] != s->entry[(i + 1) % 10] || s->entry[i] != s->entry[(i + 2) % 10]);
+		CHECK(s->entry[i] != s->entry[(i + 1) % 10] ||
+			s->entry[i] != s->entry[(i + 2) % 10]);
 	schedule_free(s);
 }
 

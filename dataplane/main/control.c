@@ -72,7 +72,8 @@ int control_init(struct control *c, struct dataplane *dp, const struct identity 
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	c->signals = open_signals();
 	int err = c->epoll < 0 || c->signals < 0 ? -errno : 0;
-	if (err == 0 && snprintf(c->path, sizeof(c->path), "%s/dp.sock", dir) >= (int)sizeof(c->path))
+	if (err == 0 &&
+		snprintf(c->path, sizeof(c->path), "%s/dp.sock", dir) >= (int)sizeof(c->path))
 		err = -ENAMETOOLONG;
 	if (err == 0)
 		err = open_listener(c, owner);
@@ -184,8 +185,8 @@ static void pass_events(struct control *c)
 
 	for (unsigned i = 0; i < c->dp->count; i++) {
 		do {
-			message.m.count = event_ring_take(c->dp->workers[i]->events, message.row,
-				EVENT_ROWS, &lost);
+			message.m.count = event_ring_take(
+				c->dp->workers[i]->events, message.row, EVENT_ROWS, &lost);
 			c->event_number += lost;
 			c->event_gap |= lost > 0;
 			if (message.m.count)

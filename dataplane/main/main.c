@@ -35,8 +35,8 @@ static int fail(const char *what, int err)
 static int worker_new(struct dataplane *dp, unsigned index, uint64_t start_ns)
 {
 	const struct l4_config l4 = {dp->options.flows, dp->options.flows6};
-	struct worker *w = aligned_alloc(RTE_CACHE_LINE_SIZE,
-		RTE_ALIGN_CEIL(sizeof(*w), RTE_CACHE_LINE_SIZE));
+	struct worker *w =
+		aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*w), RTE_CACHE_LINE_SIZE));
 
 	if (!w)
 		return -ENOMEM;
@@ -123,7 +123,8 @@ static int memory_new(struct dataplane *dp)
 {
 	const struct options *o = &dp->options;
 
-	dp->pool = mbuf_pool_new("packets", eal_mbufs(o), port_frame_max(o->port, o->ports, o->mtu));
+	dp->pool =
+		mbuf_pool_new("packets", eal_mbufs(o), port_frame_max(o->port, o->ports, o->mtu));
 	if (!dp->pool)
 		return fail("memory: packet buffers", -ENOMEM);
 	dp->holder = view_holder_new(o->workers);

@@ -82,8 +82,8 @@ static int check_bare(const char *name, size_t length, char *reason, size_t size
 	return 0;
 }
 
-int message_check(const void *message, size_t length, unsigned descriptors, char *reason,
-	size_t reason_size)
+int message_check(
+	const void *message, size_t length, unsigned descriptors, char *reason, size_t reason_size)
 {
 	const struct msg_header *h = message;
 

@@ -10,7 +10,7 @@
 
 /* message: length bytes as received, 8-byte aligned; descriptors: how many came with it. 0, or -EINVAL
  * with a sentence in reason. */
-int message_check(const void *message, size_t length, unsigned descriptors, char *reason,
-	size_t reason_size);
+int message_check(
+	const void *message, size_t length, unsigned descriptors, char *reason, size_t reason_size);
 
 #endif

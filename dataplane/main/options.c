@@ -27,8 +27,21 @@ static const char usage[] =
 	"  --huge              take the heap from hugepages\n"
 	"  --verbose           log details\n";
 
-enum { OPT_RUN_DIR = 1, OPT_PORT, OPT_WORKERS, OPT_IDLE, OPT_FLOWS, OPT_FLOWS6, OPT_USER, OPT_MTU,
-	OPT_MBUFS, OPT_MEMORY, OPT_HUGE, OPT_VERBOSE, OPT_HELP };
+enum {
+	OPT_RUN_DIR = 1,
+	OPT_PORT,
+	OPT_WORKERS,
+	OPT_IDLE,
+	OPT_FLOWS,
+	OPT_FLOWS6,
+	OPT_USER,
+	OPT_MTU,
+	OPT_MBUFS,
+	OPT_MEMORY,
+	OPT_HUGE,
+	OPT_VERBOSE,
+	OPT_HELP
+};
 
 static const struct option long_options[] = {
 	{"run-dir", required_argument, NULL, OPT_RUN_DIR},
@@ -47,8 +60,8 @@ static const struct option long_options[] = {
 	{0},
 };
 
-static bool number(const char *name, const char *text, unsigned long min, unsigned long max,
-	unsigned *out)
+static bool number(
+	const char *name, const char *text, unsigned long min, unsigned long max, unsigned *out)
 {
 	char *end;
 
@@ -119,8 +132,8 @@ static bool take_ports(char *const *texts, unsigned count, struct options *o)
 	char reason[PORT_DEVICE_MAX + 128];
 
 	for (unsigned i = 0; i < count; i++) {
-		if (port_config_parse(texts[i], i, o->workers, &o->port[i], reason,
-			    sizeof(reason)) < 0) {
+		if (port_config_parse(
+			    texts[i], i, o->workers, &o->port[i], reason, sizeof(reason)) < 0) {
 			log_error("--port: %s", reason);
 			return false;
 		}

@@ -13,9 +13,9 @@ struct options {
 	unsigned workers;
 	uint32_t flows, flows6; /* most flows per worker, IPv4 and IPv6 */
 	uint16_t mtu;
-	unsigned mbufs;	       /* packet buffers; 0 = by ports and workers */
-	unsigned memory;       /* MB of DPDK heap; 0 = by flows and buffers */
-	bool huge;	       /* hugepages */
+	unsigned mbufs;	 /* packet buffers; 0 = by ports and workers */
+	unsigned memory; /* MB of DPDK heap; 0 = by flows and buffers */
+	bool huge;	 /* hugepages */
 	bool verbose;
 	unsigned ports;
 	struct port_config port[PORTS_MAX];

@@ -111,7 +111,9 @@ static void test_send_descriptor(void)
 	CHECK_INT(peer_send(&peer, "x", 1, STDIN_FILENO), 0);
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))), byte;
 	struct iovec iov = {&byte, 1};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+	struct msghdr msg = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
 		.msg_controllen = sizeof(control)};
 	CHECK_INT(recvmsg(far, &msg, MSG_CMSG_CLOEXEC), 1);
 	CHECK(CMSG_FIRSTHDR(&msg) != NULL);

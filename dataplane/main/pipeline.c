@@ -11,8 +11,8 @@
 
 /* Sorts what other workers handed over by the stage it goes on at: net's comes behind in[n], l4's into
  * l4 (how many in *l4_n). Returns the new n. */
-static unsigned sort_handed(struct worker *w, struct rte_mbuf **in, unsigned n,
-	struct rte_mbuf **l4, unsigned *l4_n)
+static unsigned sort_handed(
+	struct worker *w, struct rte_mbuf **in, unsigned n, struct rte_mbuf **l4, unsigned *l4_n)
 {
 	struct rte_mbuf *got[PKT_BURST];
 	unsigned count = handover_receive(w, got, PKT_BURST);

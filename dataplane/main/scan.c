@@ -26,12 +26,13 @@ struct scan_slot {
 		struct msg_scan_rows flows;
 		struct msg_neighbour_rows neighbour;
 		uint8_t bytes[sizeof(struct msg_scan_rows) +
-			SCAN_ROWS_MAX * sizeof(struct flow_row)];
+			      SCAN_ROWS_MAX * sizeof(struct flow_row)];
 	} message; /* rows are written where they are sent from */
 };
 
-_Static_assert(sizeof(struct msg_scan_rows) + SCAN_ROWS_MAX * sizeof(struct flow_row) <=
-		MSG_LENGTH_MAX, "a full buffer is one message");
+_Static_assert(
+	sizeof(struct msg_scan_rows) + SCAN_ROWS_MAX * sizeof(struct flow_row) <= MSG_LENGTH_MAX,
+	"a full buffer is one message");
 _Static_assert(sizeof(struct neighbour_row) <= sizeof(struct flow_row), "neighbours fit too");
 
 struct scan_slot *scan_slot_new(void)
@@ -54,8 +55,8 @@ void scan_house(struct worker *w)
 		return;
 	uint32_t room = s->max - s->matches;
 	if (s->neighbours)
-		s->matches += net_neighbour_scan(w, &s->place, SLICE_PLACES,
-			&s->message.neighbour.row[s->matches], room);
+		s->matches += net_neighbour_scan(
+			w, &s->place, SLICE_PLACES, &s->message.neighbour.row[s->matches], room);
 	else if (s->action == SCAN_LIST)
 		s->matches += l4_scan(w, s->action, &s->filter, &s->place, SLICE_PLACES,
 			&s->message.flows.row[s->matches], room);
@@ -130,7 +131,7 @@ static int send_rows(const struct scan_job *job, struct scan_slot *slot, struct 
 	if (slot->matches == 0 || (!job->neighbours && job->action != SCAN_LIST))
 		return 0;
 	length += slot->matches *
-		(job->neighbours ? sizeof(struct neighbour_row) : sizeof(struct flow_row));
+		  (job->neighbours ? sizeof(struct neighbour_row) : sizeof(struct flow_row));
 	slot->message.flows.header = (struct msg_header){
 		.type = job->neighbours ? MSG_NEIGHBOUR_ROWS : MSG_SCAN_ROWS,
 		.length = (uint32_t)length,
@@ -156,8 +157,8 @@ static int send_result(struct scans *s, const struct scan_job *job, uint64_t cur
 }
 
 /* The asked worker is done: passes its rows on and moves the place. */
-static int collect(struct scans *s, const struct scan_job *job, struct peer *peer,
-	uint64_t generation)
+static int collect(
+	struct scans *s, const struct scan_job *job, struct peer *peer, uint64_t generation)
 {
 	struct scan_slot *slot = s->workers[s->worker]->scan;
 

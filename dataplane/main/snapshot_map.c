@@ -17,8 +17,8 @@ static int refuse(int err, char *reason, size_t size, const char *what)
 	return err;
 }
 
-int snapshot_map(int fd, const struct snap_header **out, size_t *length, char *reason,
-	size_t reason_size)
+int snapshot_map(
+	int fd, const struct snap_header **out, size_t *length, char *reason, size_t reason_size)
 {
 	struct stat st;
 	int seals = fcntl(fd, F_GET_SEALS);

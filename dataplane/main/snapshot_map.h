@@ -8,8 +8,8 @@
 #include "api/snapshot.h"
 
 /* fd stays the caller's. 0, or -errno with a sentence in reason. */
-int snapshot_map(int fd, const struct snap_header **out, size_t *length, char *reason,
-	size_t reason_size);
+int snapshot_map(
+	int fd, const struct snap_header **out, size_t *length, char *reason, size_t reason_size);
 void snapshot_unmap(const struct snap_header *snap, size_t length);
 
 #endif

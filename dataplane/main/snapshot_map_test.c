@@ -40,8 +40,8 @@ static int memory_file(int seals, off_t length_lie)
 	s.header.generation = 1;
 	s.header.length = at + SNAP_ALIGN;
 	struct snap_settings *settings = (void *)((char *)&s + at);
-	*settings = (struct snap_settings){
-		.arp_timeout = 300, .arp_retries = 3, .maximum_arp = 2048};
+	*settings =
+		(struct snap_settings){.arp_timeout = 300, .arp_retries = 3, .maximum_arp = 2048};
 	for (unsigned i = 0; i < SNAP_KINDS; i++) {
 		s.header.tables[i].offset = i == SNAP_SETTINGS ? at : s.header.length;
 		s.header.tables[i].count = i == SNAP_SETTINGS;

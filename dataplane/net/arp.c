@@ -9,8 +9,8 @@ static bool arp_valid(const struct arp_hdr *arp)
 
 	return arp->hardware == RTE_BE16(1) && arp->protocol == RTE_BE16(ETH_TYPE_IP4) &&
 	       arp->hardware_length == 6 && arp->protocol_length == 4 &&
-	       (op == ARP_REQUEST || op == ARP_REPLY) && !(arp->sender_mac[0] & 1) &&
-	       first < 224 && first != 127;
+	       (op == ARP_REQUEST || op == ARP_REPLY) && !(arp->sender_mac[0] & 1) && first < 224 &&
+	       first != 127;
 }
 
 bool mac_is_ours(const uint8_t mac[6])

@@ -51,8 +51,10 @@ static struct fragment_key key_of(struct rte_mbuf *m)
 	const struct wire_info *i = &pkt_of(m)->wire;
 	const uint8_t *base = rte_pktmbuf_mtod(m, const uint8_t *);
 
-	return (struct fragment_key){.src = wire_src(base, i), .dst = wire_dst(base, i),
-		.id = i->fragment_id, .proto = i->ip_version == 4 ? i->proto : 0};
+	return (struct fragment_key){.src = wire_src(base, i),
+		.dst = wire_dst(base, i),
+		.id = i->fragment_id,
+		.proto = i->ip_version == 4 ? i->proto : 0};
 }
 
 static uint32_t key_hash(const struct fragment_key *k, uint32_t seed)
@@ -86,8 +88,13 @@ static struct datagram *datagram_new(struct worker *w, const struct fragment_key
 	struct datagram *d = &t->rows[i];
 	t->free = d->chain;
 	t->used++;
-	*d = (struct datagram){.src = k->src, .dst = k->dst, .id = k->id, .key_proto = k->proto,
-		.deadline = w->now + FRAGMENT_WAIT, .used = true, .chain = *bucket};
+	*d = (struct datagram){.src = k->src,
+		.dst = k->dst,
+		.id = k->id,
+		.key_proto = k->proto,
+		.deadline = w->now + FRAGMENT_WAIT,
+		.used = true,
+		.chain = *bucket};
 	*bucket = i;
 	return d;
 }

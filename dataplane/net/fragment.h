@@ -10,10 +10,10 @@
 
 #include "net/net.h"
 
-#define FRAGMENT_DATAGRAMS 1024u /* known at a time, per worker */
-#define FRAGMENT_HELD 256u	 /* that wait for their first, per worker */
-#define FRAGMENT_HELD_EACH 32u	 /* of one datagram */
-#define FRAGMENT_RANGES 8u	 /* pieces a datagram may have arrived in */
+#define FRAGMENT_DATAGRAMS 1024u	     /* known at a time, per worker */
+#define FRAGMENT_HELD 256u		     /* that wait for their first, per worker */
+#define FRAGMENT_HELD_EACH 32u		     /* of one datagram */
+#define FRAGMENT_RANGES 8u		     /* pieces a datagram may have arrived in */
 #define FRAGMENT_WAIT TICKS_PER_SECOND	     /* for the first fragment */
 #define FRAGMENT_KEEP (5 * TICKS_PER_SECOND) /* after the first was seen */
 
@@ -24,9 +24,9 @@ struct fragment_range {
 struct datagram {
 	struct ip_addr src, dst;
 	uint32_t id;
-	uint32_t chain;	   /* next in the bucket or free list */
-	uint32_t deadline; /* tick */
-	uint32_t end;	   /* length of the payload, 0 = last fragment not seen */
+	uint32_t chain;		     /* next in the bucket or free list */
+	uint32_t deadline;	     /* tick */
+	uint32_t end;		     /* length of the payload, 0 = last fragment not seen */
 	uint16_t src_port, dst_port; /* of the first */
 	uint8_t key_proto; /* IPv4's protocol; 0 for IPv6, where it is no part of the key */
 	uint8_t proto, icmp_type, icmp_code; /* of the first */

@@ -31,7 +31,8 @@ static struct rte_mbuf *piece6(uint32_t id, unsigned from, unsigned to, unsigned
 	struct ip_addr src = addr("2001:db8:9::7"), dst = addr("2001:db8:1::100");
 	struct udp_hdr udp = {htons(1000), htons(53), htons((uint16_t)all), htons(0x1234)};
 	struct ip6_fragment_hdr fh = {.proto = PROTO_UDP,
-		.offset = htons((uint16_t)(from | (to < all))), .id = htonl(id)};
+		.offset = htons((uint16_t)(from | (to < all))),
+		.id = htonl(id)};
 	uint8_t body[2048] = {0};
 
 	emit_ip6(body, &src, &dst, PROTO_FRAGMENT, 64, (uint16_t)(8 + to - from));
@@ -103,7 +104,8 @@ static void test_ip6(void)
 	CHECK_INT(input(piece6(7, 1600, 2000, 2000)), 1);
 	/* atomic (RFC 6946): no fragment at all */
 	CHECK_INT(input(piece6(8, 0, 800, 800)), 1);
-	CHECK_INT(net_private(worker[0])->fragments.used + net_private(worker[1])->fragments.used, 0);
+	CHECK_INT(
+		net_private(worker[0])->fragments.used + net_private(worker[1])->fragments.used, 0);
 }
 
 static uint64_t bad_count(void)
@@ -190,7 +192,9 @@ static void test_release_bounded(void)
 	worker[0]->count = 1;
 	for (unsigned i = 0; i < 8; i++)
 		for (unsigned k = 1; k <= 20; k++)
-			CHECK_INT(fake_input(worker[0], piece((uint16_t)(first + i), k * 8, k * 8 + 8, 4000, PROTO_UDP)), 0);
+			CHECK_INT(fake_input(worker[0], piece((uint16_t)(first + i), k * 8,
+								k * 8 + 8, 4000, PROTO_UDP)),
+				0);
 	for (unsigned i = 0; i < 8; i++)
 		in[n++] = piece((uint16_t)(first + i), 0, 8, 4000, PROTO_UDP);
 	unsigned out = net_input(worker[0], in, n, passed);
@@ -207,7 +211,8 @@ static void test_out(void)
 	unsigned sum = 0;
 
 	uint32_t n = net_route_get(worker[0], &dst);
-	CHECK_INT(fake_input(worker[0], fake_arp(1, ARP_REPLY, "10.0.2.9", mac_peer, "10.0.2.2")), 0);
+	CHECK_INT(
+		fake_input(worker[0], fake_arp(1, ARP_REPLY, "10.0.2.9", mac_peer, "10.0.2.2")), 0);
 	sent_count = 0;
 	struct rte_mbuf *m = fake_ip(0, "192.0.2.7", "10.0.2.9", PROTO_UDP, 1000, 53, 1472);
 	struct ip4_hdr *ip = pkt_l3(m);
@@ -241,7 +246,8 @@ static void test_out(void)
 /* Options with the copied flag are in every fragment, others only in the first (RFC 791). */
 static void test_out_options(void)
 {
-	static const uint8_t options[] = {0x07, 7, 4, 0, 0, 0, 0, 1, 0x94, 4, 0, 0}; /* RR, NOP, RTRALT */
+	static const uint8_t options[] = {
+		0x07, 7, 4, 0, 0, 0, 0, 1, 0x94, 4, 0, 0}; /* RR, NOP, RTRALT */
 	struct ip_addr src = addr("192.0.2.7"), dst = addr("10.0.2.9");
 	uint8_t body[1600] = {0};
 	struct ip4_hdr *ip = (struct ip4_hdr *)body;
@@ -257,7 +263,8 @@ static void test_out_options(void)
 	ip->length = htons(32 + 1456);
 	ip->csum = 0;
 	ip->csum = csum_of(ip, 32);
-	CHECK_INT(wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &pkt_of(m)->wire), WIRE_OK);
+	CHECK_INT(
+		wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &pkt_of(m)->wire), WIRE_OK);
 	net_output_routed(worker[0], m);
 	CHECK_INT(sent_count, 2);
 	CHECK_INT(sent[0].wire.l4 - sent[0].wire.l3, 32);

@@ -6,8 +6,9 @@
 bool echo_process(struct worker *w, struct rte_mbuf *m, const struct own_addr *dst)
 {
 	const struct wire_info *i = &pkt_of(m)->wire;
-	bool request = (i->ip_version == 4 && i->proto == PROTO_ICMP && i->icmp_type == ICMP_ECHO) ||
-		       (i->ip_version == 6 && i->proto == PROTO_ICMP6 && i->icmp_type == ICMP6_ECHO);
+	bool request =
+		(i->ip_version == 4 && i->proto == PROTO_ICMP && i->icmp_type == ICMP_ECHO) ||
+		(i->ip_version == 6 && i->proto == PROTO_ICMP6 && i->icmp_type == ICMP6_ECHO);
 
 	if (!request || i->flags & WIRE_FRAGMENT || !dst->echo || !own_live(w, dst))
 		return false;
@@ -24,7 +25,8 @@ static bool icmp_allowed(struct worker *w)
 	uint32_t elapsed = RTE_MIN(w->now - p->icmp_tick, TICKS_PER_SECOND);
 
 	p->icmp_tick = w->now;
-	p->icmp_tokens = RTE_MIN(p->icmp_tokens + elapsed * ICMP_RATE, ICMP_RATE * TICKS_PER_SECOND);
+	p->icmp_tokens =
+		RTE_MIN(p->icmp_tokens + elapsed * ICMP_RATE, ICMP_RATE * TICKS_PER_SECOND);
 	if (p->icmp_tokens < TICKS_PER_SECOND)
 		return false;
 	p->icmp_tokens -= TICKS_PER_SECOND;
@@ -45,8 +47,8 @@ static const struct {
 };
 
 /* Who speaks: the address that was meant, if it is ours; a router on the way speaks for itself. */
-static bool error_source(struct worker *w, const struct rte_mbuf *m, enum net_error error,
-	struct ip_addr *src)
+static bool error_source(
+	struct worker *w, const struct rte_mbuf *m, enum net_error error, struct ip_addr *src)
 {
 	const struct pkt *p = pkt_of((struct rte_mbuf *)(uintptr_t)m);
 	const uint8_t *base = rte_pktmbuf_mtod(m, const uint8_t *);

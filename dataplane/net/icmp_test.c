@@ -30,23 +30,30 @@ static void refill(void)
 
 static void test_errors(void)
 {
-	net_icmp_error(w, fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_UDP, 1, 2, 1000), NET_TOO_BIG, 1400);
+	net_icmp_error(
+		w, fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_UDP, 1, 2, 1000), NET_TOO_BIG, 1400);
 	check_error(ICMP_UNREACHABLE, ICMP_TOO_BIG, "10.0.1.100", 1400);
-	net_icmp_error(w, fake_ip(0, "192.0.2.7", "203.0.113.5", PROTO_UDP, 1, 2, 10), NET_TTL_EXCEEDED, 0);
+	net_icmp_error(w, fake_ip(0, "192.0.2.7", "203.0.113.5", PROTO_UDP, 1, 2, 10),
+		NET_TTL_EXCEEDED, 0);
 	check_error(ICMP_TIME_EXCEEDED, 0, "10.0.1.1", 0);
-	net_icmp_error(w, fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_UDP, 1, 2, 10), NET_PORT_UNREACHABLE, 0);
+	net_icmp_error(w, fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_UDP, 1, 2, 10),
+		NET_PORT_UNREACHABLE, 0);
 	check_error(ICMP_UNREACHABLE, ICMP_PORT_UNREACHABLE, "10.0.1.100", 0);
-	net_icmp_error(w, fake_ip(0, "192.0.2.7", "203.0.113.5", PROTO_UDP, 1, 2, 10), NET_ADMIN_PROHIBITED, 0);
+	net_icmp_error(w, fake_ip(0, "192.0.2.7", "203.0.113.5", PROTO_UDP, 1, 2, 10),
+		NET_ADMIN_PROHIBITED, 0);
 	check_error(ICMP_UNREACHABLE, ICMP_PROHIBITED, "10.0.1.1", 0);
-	net_icmp_error(w, fake_ip(0, "2001:db8:9::7", "2001:db8:1::100", PROTO_TCP, 1, 2, 1400), NET_TOO_BIG, 1380);
+	net_icmp_error(w, fake_ip(0, "2001:db8:9::7", "2001:db8:1::100", PROTO_TCP, 1, 2, 1400),
+		NET_TOO_BIG, 1380);
 	check_error(ICMP6_TOO_BIG, 0, "2001:db8:1::100", 1380);
-	net_icmp_error(w, fake_ip(0, "2001:db8:9::7", "2001:db8:5::5", PROTO_TCP, 1, 2, 0), NET_HOST_UNREACHABLE, 0);
+	net_icmp_error(w, fake_ip(0, "2001:db8:9::7", "2001:db8:5::5", PROTO_TCP, 1, 2, 0),
+		NET_HOST_UNREACHABLE, 0);
 	check_error(ICMP6_UNREACHABLE, ICMP6_ADDR_UNREACHABLE, "2001:db8:1::1", 0);
 }
 
 static void test_never(void)
 {
-	struct rte_mbuf *m = fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_ICMP, ICMP_UNREACHABLE, 0, 28);
+	struct rte_mbuf *m =
+		fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_ICMP, ICMP_UNREACHABLE, 0, 28);
 
 	net_icmp_error(w, m, NET_TTL_EXCEEDED, 0);
 	m = fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_UDP, 1, 2, 10);
@@ -65,7 +72,8 @@ static void test_rate(void)
 	refill();
 	for (unsigned second = 0; second < 3; second++) {
 		for (unsigned i = 0, n = answered = 0; i < 1000; i++) {
-			net_icmp_error(w, fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_UDP, 1, 2, 10),
+			net_icmp_error(w,
+				fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_UDP, 1, 2, 10),
 				NET_PORT_UNREACHABLE, 0);
 			answered += sent_count - n;
 			sent_count = 0;
@@ -83,7 +91,8 @@ static void test_routed_answer(void)
 
 	ROW(h, SNAP_VLAN, struct snap_vlan)[0].auto_lasthop = SNAP_DISABLED;
 	fake_commit(h);
-	net_icmp_error(w, fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_UDP, 1, 2, 10), NET_PORT_UNREACHABLE, 0);
+	net_icmp_error(w, fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_UDP, 1, 2, 10),
+		NET_PORT_UNREACHABLE, 0);
 	CHECK_INT(sent_count, 1);
 	CHECK_INT(sent_arp(0)->target, addr("10.0.1.254").w[3]);
 	sent_count = 0;
@@ -184,7 +193,8 @@ static struct rte_mbuf *quoting(uint16_t src_port)
 		rte_pktmbuf_mtod(m, uint8_t *), &pkt_of(m)->wire);
 	rte_pktmbuf_free(m);
 	m = fake_wrap(1, ports[1].mac, mac_peer, ETH_TYPE_IP4, body, n);
-	CHECK_INT(wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &pkt_of(m)->wire), WIRE_OK);
+	CHECK_INT(
+		wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &pkt_of(m)->wire), WIRE_OK);
 	return m;
 }
 

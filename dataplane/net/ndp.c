@@ -78,7 +78,8 @@ static void ndp_answer(struct worker *w, struct rte_mbuf *m, const struct ndp *n
 	const struct eth_hdr *eth = rte_pktmbuf_mtod(m, const struct eth_hdr *);
 	bool probe = ip_is_any(&n->src);
 	struct rte_mbuf *reply = mbuf_new(w->pool);
-	uint8_t to[6], *frame = reply ? mbuf_append(reply, ETH_HEADER_TAGGED + EMIT_NDP_LENGTH) : NULL;
+	uint8_t to[6],
+		*frame = reply ? mbuf_append(reply, ETH_HEADER_TAGGED + EMIT_NDP_LENGTH) : NULL;
 
 	if (!frame) {
 		rte_pktmbuf_free(reply);
@@ -90,8 +91,8 @@ static void ndp_answer(struct worker *w, struct rte_mbuf *m, const struct ndp *n
 		wire_group_mac(&ndp_all_nodes, to);
 	const uint8_t *mac = port_at(p->port)->mac;
 	unsigned length = emit_eth(frame, to, mac, p->wire.tag, ETH_TYPE_IP6);
-	length += emit_ndp_advert(frame + length, &n->target, probe ? &ndp_all_nodes : &n->src, &n->target,
-		mac, NDP_OVERRIDE | (probe ? 0 : NDP_SOLICITED));
+	length += emit_ndp_advert(frame + length, &n->target, probe ? &ndp_all_nodes : &n->src,
+		&n->target, mac, NDP_OVERRIDE | (probe ? 0 : NDP_SOLICITED));
 	mbuf_trim(reply, (uint16_t)(ETH_HEADER_TAGGED + EMIT_NDP_LENGTH - length));
 	w->stat[WORKER_ARP_SENT]++;
 	output_frame(w, reply, p->port);

@@ -151,8 +151,8 @@ bool neighbour_header_write(struct worker *w, uint32_t i, uint8_t port)
 	if (!vlan_tag_at(w->view->net, hot->vlan, port, &tag))
 		return false;
 	hot->port = port;
-	hot->header_length = (uint8_t)emit_eth(hot->header, neighbour_table_of(w)->rows[i].mac,
-		port_at(port)->mac, tag, 0);
+	hot->header_length = (uint8_t)emit_eth(
+		hot->header, neighbour_table_of(w)->rows[i].mac, port_at(port)->mac, tag, 0);
 	return true;
 }
 
@@ -229,7 +229,8 @@ void neighbour_learn(struct worker *w, const struct neighbour_news *news)
 	struct neighbour_table *t = neighbour_table_of(w);
 	uint32_t vlan_id = w->view->net->vlans[news->vlan].id;
 
-	for (uint32_t i = *neighbour_bucket(t, vlan_id, &news->addr); i != NEXTHOP_NONE; i = t->rows[i].chain)
+	for (uint32_t i = *neighbour_bucket(t, vlan_id, &news->addr); i != NEXTHOP_NONE;
+		i = t->rows[i].chain)
 		if (neighbour_is(&t->rows[i], NEXTHOP_IP, vlan_id, &news->addr))
 			row_learn(w, i, news);
 }

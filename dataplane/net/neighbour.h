@@ -9,9 +9,9 @@
 
 #include "net/net.h"
 
-#define NEIGHBOUR_QUEUE 4u /* packets that wait for one neighbour */
+#define NEIGHBOUR_QUEUE 4u	 /* packets that wait for one neighbour */
 #define NEIGHBOUR_QUEUE_ALL 512u /* for all: a scan of unused addresses must not take all buffers */
-#define SOLICIT_INTERVAL TICKS_PER_SECOND /* RFC 4861, RetransTimer */
+#define SOLICIT_INTERVAL TICKS_PER_SECOND   /* RFC 4861, RetransTimer */
 #define FAILED_KEEP (20 * TICKS_PER_SECOND) /* how long an unused failed one is remembered */
 
 enum nexthop_kind { NEXTHOP_FREE, NEXTHOP_IP, NEXTHOP_LASTHOP };
@@ -19,16 +19,16 @@ enum nexthop_kind { NEXTHOP_FREE, NEXTHOP_IP, NEXTHOP_LASTHOP };
 struct neighbour {
 	struct ip_addr addr; /* of a last hop: port and MAC */
 	uint32_t vlan_id;
-	uint32_t chain;	     /* next in the bucket or free list */
-	uint32_t confirmed;  /* tick of the last answer */
-	uint32_t due;	     /* tick of the next question, or of the next try after failure */
-	uint16_t route_mtu;  /* part of the key: routes through one gateway may differ */
+	uint32_t chain;	    /* next in the bucket or free list */
+	uint32_t confirmed; /* tick of the last answer */
+	uint32_t due;	    /* tick of the next question, or of the next try after failure */
+	uint16_t route_mtu; /* part of the key: routes through one gateway may differ */
 	uint8_t mac[6];
-	uint8_t kind;	     /* enum nexthop_kind */
-	uint8_t probes;	     /* questions since it was confirmed */
+	uint8_t kind;	/* enum nexthop_kind */
+	uint8_t probes; /* questions since it was confirmed */
 	uint8_t queued;
 	bool hashed;
-	bool reported;	     /* its failure is known to weir-cp */
+	bool reported; /* its failure is known to weir-cp */
 	struct rte_mbuf *queue[NEIGHBOUR_QUEUE];
 };
 
@@ -36,8 +36,9 @@ struct neighbour_table {
 	struct neighbour *rows;
 	uint32_t *buckets;
 	uint32_t mask, max;
-	uint32_t count;	   /* in use */
-	uint32_t lasthops; /* of these; at most half of what is allowed, since clients make up their MACs */
+	uint32_t count; /* in use */
+	uint32_t
+		lasthops; /* of these; at most half of what is allowed, since clients make up their MACs */
 	uint32_t queued;   /* packets, of all */
 	uint32_t top;	   /* rows ever used */
 	uint32_t free;	   /* chain of free rows below top */

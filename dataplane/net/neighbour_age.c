@@ -61,8 +61,8 @@ static void row_house(struct worker *w, uint32_t i)
 	struct neighbour *n = &neighbour_table_of(w)->rows[i];
 	const struct snap_settings *s = net_settings(w);
 	const struct nexthop *hot = net_nexthop(w, i);
-	uint32_t timeout = RTE_MIN(s->arp_timeout, (uint32_t)INT32_MAX / TICKS_PER_SECOND) *
-			   TICKS_PER_SECOND;
+	uint32_t timeout =
+		RTE_MIN(s->arp_timeout, (uint32_t)INT32_MAX / TICKS_PER_SECOND) * TICKS_PER_SECOND;
 
 	if (n->kind == NEXTHOP_LASTHOP) {
 		if (hot->refs == 0 && w->now - hot->used >= timeout)
@@ -82,7 +82,8 @@ static void row_house(struct worker *w, uint32_t i)
 		age(w, i, timeout, s->arp_retries);
 		break;
 	case NEXTHOP_FAILED:
-		if (hot->refs == 0 && w->now - n->due >= FAILED_KEEP && tick_reached(w->now, n->due))
+		if (hot->refs == 0 && w->now - n->due >= FAILED_KEEP &&
+			tick_reached(w->now, n->due))
 			neighbour_free(w, i);
 		break;
 	default:
@@ -124,8 +125,10 @@ unsigned net_neighbour_scan(const struct worker *w, uint32_t *place, unsigned bu
 		const struct nexthop *hot = net_nexthop(w, *place);
 		if (from->kind != NEXTHOP_IP || hot->epoch != w->net->epoch)
 			continue;
-		rows[n] = (struct neighbour_row){.addr = from->addr, .vlan_id = from->vlan_id,
-			.state = listed_state(from, hot), .worker = (uint8_t)w->index,
+		rows[n] = (struct neighbour_row){.addr = from->addr,
+			.vlan_id = from->vlan_id,
+			.state = listed_state(from, hot),
+			.worker = (uint8_t)w->index,
 			.age = (w->now - from->confirmed) / TICKS_PER_SECOND};
 		memcpy(rows[n++].mac, from->mac, 6);
 	}

@@ -74,7 +74,9 @@ static void test_new_mac(void)
 	uint32_t n = get("10.0.2.9");
 
 	CHECK_INT(sent_count, 0); /* known */
-	CHECK_INT(fake_input(worker[0], fake_arp(1, ARP_REQUEST, "10.0.2.9", mac_other, "10.0.2.9")), 0);
+	CHECK_INT(
+		fake_input(worker[0], fake_arp(1, ARP_REQUEST, "10.0.2.9", mac_other, "10.0.2.9")),
+		0);
 	output(n);
 	CHECK_INT(sent_count, 1);
 	CHECK(memcmp(sent[0].frame, mac_other, 6) == 0);
@@ -223,7 +225,8 @@ static void test_scan_is_bounded(void)
 		net_nexthop_put(worker[0], n);
 		sent_count = 0;
 	}
-	CHECK_INT(worker[0]->drop[DROP_NEIGHBOUR_QUEUE_FULL] - full, 200 * NEIGHBOUR_QUEUE - NEIGHBOUR_QUEUE_ALL);
+	CHECK_INT(worker[0]->drop[DROP_NEIGHBOUR_QUEUE_FULL] - full,
+		200 * NEIGHBOUR_QUEUE - NEIGHBOUR_QUEUE_ALL);
 	for (unsigned i = 0; i < 6000; i++, sent_count = 0)
 		pass(10);
 }
@@ -286,7 +289,8 @@ static void test_epoch(void)
 	uint32_t old = get("10.8.1.1");
 	struct snap_header *h = fake_snapshot();
 
-	CHECK_INT(fake_input(worker[0], fake_arp(1, ARP_REPLY, "10.0.2.254", mac_peer, "10.0.2.2")), 0);
+	CHECK_INT(fake_input(worker[0], fake_arp(1, ARP_REPLY, "10.0.2.254", mac_peer, "10.0.2.2")),
+		0);
 	sent_count = 0;
 	fake_commit(fake_snapshot()); /* the same again */
 	net_house(worker[0]);
@@ -351,8 +355,11 @@ static void test_ndp(void)
 	CHECK_INT(sent[0].wire.icmp_type, ICMP6_SOLICIT);
 	CHECK(memcmp(sent[0].frame, "\x33\x33\xff\x00\x00\x09", 6) == 0);
 	output(n);
-	unsigned length = emit_ndp_advert(body, &who, &us, &who, mac_peer, NDP_SOLICITED | NDP_OVERRIDE);
-	CHECK_INT(fake_input(worker[0], fake_wrap(1, ports[1].mac, mac_peer, ETH_TYPE_IP6, body, length)), 0);
+	unsigned length =
+		emit_ndp_advert(body, &who, &us, &who, mac_peer, NDP_SOLICITED | NDP_OVERRIDE);
+	CHECK_INT(fake_input(worker[0],
+			  fake_wrap(1, ports[1].mac, mac_peer, ETH_TYPE_IP6, body, length)),
+		0);
 	CHECK_INT(sent_count, 2);
 	CHECK_INT(net_nexthop(worker[0], n)->state, NEXTHOP_READY);
 	/* without the override flag a known MAC stays (RFC 4861, 7.2.5) */

@@ -15,16 +15,16 @@ enum nexthop_state { NEXTHOP_INCOMPLETE, NEXTHOP_READY, NEXTHOP_FAILED, NEXTHOP_
 
 /* The hot part of a neighbour: what writing a frame needs, one cache line. */
 struct nexthop {
-	uint8_t header[18]; /* ready Ethernet header, with tag where the port wants one */
+	uint8_t header[18];    /* ready Ethernet header, with tag where the port wants one */
 	uint8_t header_length; /* 14 or 18 */
 	uint8_t state;	       /* enum nexthop_state */
 	uint8_t port;
 	uint8_t lasthop; /* address of a client's last hop (auto last hop): no ARP, not bound to a route */
-	uint16_t vlan;	 /* row in the view */
-	uint16_t mtu;	 /* bytes of an IP packet */
-	uint32_t refs;	 /* flows that hold it */
-	uint32_t epoch;	 /* of the routes it was found with */
-	uint32_t used;	 /* tick of the last packet */
+	uint16_t vlan;	       /* row in the view */
+	uint16_t mtu;	       /* bytes of an IP packet */
+	uint32_t refs;	       /* flows that hold it */
+	uint32_t epoch;	       /* of the routes it was found with */
+	uint32_t used;	       /* tick of the last packet */
 	uint8_t encapsulation; /* 0 = none; room for tunnels */
 	uint8_t reserved[19];
 } __attribute__((aligned(64)));
@@ -99,13 +99,19 @@ void net_output_routed(struct worker *w, struct rte_mbuf *m);
 
 /* The address to speak from towards a destination on that VLAN: a self IP of dst's family, floating
  * ones first. False if the VLAN has none. */
-bool net_self_of_vlan(const struct view *v, uint16_t vlan, const struct ip_addr *dst,
-	struct ip_addr *out);
+bool net_self_of_vlan(
+	const struct view *v, uint16_t vlan, const struct ip_addr *dst, struct ip_addr *out);
 
 /* Answers m (not yet translated) with an ICMP or ICMPv6 error and frees m; never answers errors, later
  * fragments, broadcasts. The caller has counted the drop; an answer that the rate limit holds back is
  * counted besides. mtu: bytes, for NET_TOO_BIG. */
-enum net_error { NET_TTL_EXCEEDED, NET_TOO_BIG, NET_PORT_UNREACHABLE, NET_HOST_UNREACHABLE, NET_ADMIN_PROHIBITED };
+enum net_error {
+	NET_TTL_EXCEEDED,
+	NET_TOO_BIG,
+	NET_PORT_UNREACHABLE,
+	NET_HOST_UNREACHABLE,
+	NET_ADMIN_PROHIBITED
+};
 void net_icmp_error(struct worker *w, struct rte_mbuf *m, enum net_error error, uint16_t mtu);
 
 /* --- upkeep --------------------------------------------------------------------------------------- */
@@ -121,8 +127,8 @@ void net_worker_fini(struct worker *w);
  * tables in force: addresses that they lack are probed for duplicates and announced by worker 0. now_ns:
  * CLOCK_MONOTONIC. NULL on no memory.
  */
-struct net_tables *net_tables_new(const struct snap_header *snap, const struct net_tables *old,
-	uint64_t now_ns);
+struct net_tables *net_tables_new(
+	const struct snap_header *snap, const struct net_tables *old, uint64_t now_ns);
 void net_tables_free(struct net_tables *t);
 
 /* Row of the VLAN that frames with this tag (WIRE_NO_TAG) belong to on the port, or NET_NO_VLAN. A row

@@ -39,7 +39,8 @@ static struct port ports[2] = {
 	{.name = "1.1", .mac = {2, 0, 0, 0, 0, 1}, .mtu_max = 9000},
 	{.name = "1.2", .mac = {2, 0, 0, 0, 0, 2}, .mtu_max = 9000},
 };
-static const uint8_t mac_peer[6] = {2, 0, 0, 0, 0xbe, 0xef}, mac_other[6] = {2, 0, 0, 0, 0xbe, 0xee};
+static const uint8_t mac_peer[6] = {2, 0, 0, 0, 0xbe, 0xef},
+		     mac_other[6] = {2, 0, 0, 0, 0xbe, 0xee};
 static const uint8_t mac_all[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
 unsigned port_count(void)
@@ -82,9 +83,7 @@ void port_send(struct worker *w, struct rte_mbuf *m, uint8_t port)
 	note(m, port, false);
 }
 
-void port_flush(struct worker *w)
-{
-}
+void port_flush(struct worker *w) {}
 
 void tap_send(struct worker *w, struct rte_mbuf *m, uint16_t vlan)
 {
@@ -110,8 +109,13 @@ static inline void fake_vlans(struct snap_header *h)
 
 	i[0] = (struct snap_interface){.id = 1, .enabled = 1, .name = "1.1"};
 	i[1] = (struct snap_interface){.id = 2, .enabled = 1, .name = "1.2"};
-	v[0] = (struct snap_vlan){.id = 100, .tag = 10, .mtu = 1500, .members = 1, .tap = "external"};
-	v[1] = (struct snap_vlan){.id = 101, .tag = 20, .mtu = 1400, .first_member = 1, .members = 1,
+	v[0] = (struct snap_vlan){
+		.id = 100, .tag = 10, .mtu = 1500, .members = 1, .tap = "external"};
+	v[1] = (struct snap_vlan){.id = 101,
+		.tag = 20,
+		.mtu = 1400,
+		.first_member = 1,
+		.members = 1,
 		.tap = "internal"};
 	m[0] = (struct snap_vlan_member){.interface = 0};
 	m[1] = (struct snap_vlan_member){.interface = 1, .tagged = 1};
@@ -123,24 +127,42 @@ static inline void fake_addresses(struct snap_header *h)
 	struct snap_vaddr *v = ROW(h, SNAP_VADDR, struct snap_vaddr);
 	struct snap_service *allow = ROW(h, SNAP_SERVICE, struct snap_service);
 
-	s[0] = (struct snap_self){.id = 10, .vlan = 0, .addr = addr("10.0.1.1"), .prefix = 24,
-		.allow = SNAP_ALLOW_LIST, .services = 2};
+	s[0] = (struct snap_self){.id = 10,
+		.vlan = 0,
+		.addr = addr("10.0.1.1"),
+		.prefix = 24,
+		.allow = SNAP_ALLOW_LIST,
+		.services = 2};
 	s[1] = (struct snap_self){.id = 11, .vlan = 0, .addr = addr("2001:db8:1::1"), .prefix = 64};
 	s[2] = (struct snap_self){.id = 12, .vlan = 1, .addr = addr("10.0.2.1"), .prefix = 24};
-	s[3] = (struct snap_self){.id = 13, .vlan = 1, .addr = addr("10.0.2.2"), .prefix = 24, .floating = 1};
+	s[3] = (struct snap_self){
+		.id = 13, .vlan = 1, .addr = addr("10.0.2.2"), .prefix = 24, .floating = 1};
 	s[4] = (struct snap_self){.id = 14, .vlan = 1, .addr = addr("2001:db8:2::1"), .prefix = 64};
 	allow[0] = (struct snap_service){.proto = PROTO_TCP, .port = 22};
 	allow[1] = (struct snap_service){.proto = 89};
-	v[0] = (struct snap_vaddr){.id = 20, .addr = addr("10.0.1.100"), .prefix = 32, .arp = 1,
-		.icmp_echo = 1, .enabled = 1};
-	v[1] = (struct snap_vaddr){.id = 21, .addr = addr("10.0.1.101"), .prefix = 32, .enabled = 1};
+	v[0] = (struct snap_vaddr){.id = 20,
+		.addr = addr("10.0.1.100"),
+		.prefix = 32,
+		.arp = 1,
+		.icmp_echo = 1,
+		.enabled = 1};
+	v[1] = (struct snap_vaddr){
+		.id = 21, .addr = addr("10.0.1.101"), .prefix = 32, .enabled = 1};
 	v[2] = (struct snap_vaddr){.id = 22, .addr = addr("10.0.1.102"), .prefix = 32, .arp = 1};
-	v[3] = (struct snap_vaddr){.id = 23, .addr = addr("2001:db8:1::100"), .prefix = 128, .arp = 1,
-		.icmp_echo = 1, .enabled = 1};
-	v[4] = (struct snap_vaddr){.id = 24, .addr = addr("192.0.2.100"), .prefix = 32, .arp = 1,
-		.icmp_echo = 1, .enabled = 1};
-	ROW(h, SNAP_SNAT_ADDR, struct snap_snat_addr)[0] =
-		(struct snap_snat_addr){.id = 30, .addr = addr("10.0.2.50")};
+	v[3] = (struct snap_vaddr){.id = 23,
+		.addr = addr("2001:db8:1::100"),
+		.prefix = 128,
+		.arp = 1,
+		.icmp_echo = 1,
+		.enabled = 1};
+	v[4] = (struct snap_vaddr){.id = 24,
+		.addr = addr("192.0.2.100"),
+		.prefix = 32,
+		.arp = 1,
+		.icmp_echo = 1,
+		.enabled = 1};
+	ROW(h, SNAP_SNAT_ADDR, struct snap_snat_addr)
+	[0] = (struct snap_snat_addr){.id = 30, .addr = addr("10.0.2.50")};
 }
 
 static inline void fake_routes(struct snap_header *h)
@@ -163,18 +185,27 @@ static inline void fake_routes(struct snap_header *h)
 
 	CHECK_INT(SNAP_COUNT(h, SNAP_ROUTE), RTE_DIM(routes));
 	for (unsigned i = 0; i < RTE_DIM(routes); i++)
-		r[i] = (struct snap_route){.id = 40 + i, .network = addr(routes[i].network),
-			.gateway = addr(routes[i].gateway), .prefix = routes[i].prefix,
-			.kind = routes[i].kind, .mtu = routes[i].mtu,
+		r[i] = (struct snap_route){.id = 40 + i,
+			.network = addr(routes[i].network),
+			.gateway = addr(routes[i].gateway),
+			.prefix = routes[i].prefix,
+			.kind = routes[i].kind,
+			.mtu = routes[i].mtu,
 			.vlan = routes[i].kind == SNAP_ROUTE_VLAN ? 1 : SNAP_NIL};
 }
 
 /* more: rows of each kind beyond those, for the caller to fill. */
 static inline struct snap_header *fake_snapshot_with(const uint32_t more[SNAP_KINDS])
 {
-	uint32_t counts[SNAP_KINDS] = {[SNAP_SETTINGS] = 1, [SNAP_INTERFACE] = 2, [SNAP_VLAN] = 2,
-		[SNAP_VLAN_MEMBER] = 2, [SNAP_SELF] = 5, [SNAP_SERVICE] = 2, [SNAP_ROUTE] = 8,
-		[SNAP_VADDR] = 5, [SNAP_SNAT_ADDR] = 1};
+	uint32_t counts[SNAP_KINDS] = {[SNAP_SETTINGS] = 1,
+		[SNAP_INTERFACE] = 2,
+		[SNAP_VLAN] = 2,
+		[SNAP_VLAN_MEMBER] = 2,
+		[SNAP_SELF] = 5,
+		[SNAP_SERVICE] = 2,
+		[SNAP_ROUTE] = 8,
+		[SNAP_VADDR] = 5,
+		[SNAP_SNAT_ADDR] = 1};
 	struct snap_header head, *h;
 
 	for (unsigned i = 0; i < SNAP_KINDS; i++)
@@ -183,7 +214,10 @@ static inline struct snap_header *fake_snapshot_with(const uint32_t more[SNAP_KI
 	CHECK(h != NULL);
 	*h = head;
 	*ROW(h, SNAP_SETTINGS, struct snap_settings) = (struct snap_settings){.auto_lasthop = 1,
-		.reset_unmatched = 1, .arp_timeout = 300, .arp_retries = 3, .maximum_arp = 2048};
+		.reset_unmatched = 1,
+		.arp_timeout = 300,
+		.arp_retries = 3,
+		.maximum_arp = 2048};
 	fake_vlans(h);
 	fake_addresses(h);
 	fake_routes(h);
@@ -294,8 +328,8 @@ static inline struct rte_mbuf *fake_wrap(uint8_t port, const uint8_t dst[6], con
 }
 
 /* UDP, TCP or ICMP packet with `payload` bytes behind an 8- or 20-byte header; checksums right. */
-static inline struct rte_mbuf *fake_ip(uint8_t port, const char *from, const char *to, uint8_t proto,
-	uint16_t src_port, uint16_t dst_port, unsigned payload)
+static inline struct rte_mbuf *fake_ip(uint8_t port, const char *from, const char *to,
+	uint8_t proto, uint16_t src_port, uint16_t dst_port, unsigned payload)
 {
 	struct ip_addr src = addr(from), dst = addr(to);
 	bool v4 = ip_is_v4(&src);
@@ -304,7 +338,8 @@ static inline struct rte_mbuf *fake_ip(uint8_t port, const char *from, const cha
 	unsigned n = v4 ? emit_ip4(body, &src, &dst, proto, 64, (uint16_t)(header + payload))
 			: emit_ip6(body, &src, &dst, proto, 64, (uint16_t)(header + payload));
 	struct udp_hdr udp = {htons(src_port), htons(dst_port), htons((uint16_t)(8 + payload)), 0};
-	struct tcp_hdr tcp = {.src = htons(src_port), .dst = htons(dst_port), .offset = 0x50, .flags = TCP_ACK};
+	struct tcp_hdr tcp = {
+		.src = htons(src_port), .dst = htons(dst_port), .offset = 0x50, .flags = TCP_ACK};
 	struct icmp_hdr icmp = {.type = (uint8_t)src_port, .echo.id = htons(dst_port)};
 
 	if (proto == PROTO_TCP)
@@ -315,22 +350,24 @@ static inline struct rte_mbuf *fake_ip(uint8_t port, const char *from, const cha
 		memcpy(body + n, &icmp, 8);
 	for (unsigned i = 0; i < payload; i++)
 		body[n + header + i] = (uint8_t)i;
-	struct rte_mbuf *m = fake_wrap(port, ports[port].mac, mac_peer, v4 ? ETH_TYPE_IP4 : ETH_TYPE_IP6,
-		body, n + header + payload);
-	CHECK_INT(wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &pkt_of(m)->wire), WIRE_OK);
+	struct rte_mbuf *m = fake_wrap(port, ports[port].mac, mac_peer,
+		v4 ? ETH_TYPE_IP4 : ETH_TYPE_IP6, body, n + header + payload);
+	CHECK_INT(
+		wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &pkt_of(m)->wire), WIRE_OK);
 	csum_l4_write(rte_pktmbuf_mtod(m, uint8_t *), &pkt_of(m)->wire);
 	pkt_of(m)->vlan = port;
 	return m;
 }
 
-static inline struct rte_mbuf *fake_arp(uint8_t port, uint16_t op, const char *sender,
-	const uint8_t mac[6], const char *target)
+static inline struct rte_mbuf *fake_arp(
+	uint8_t port, uint16_t op, const char *sender, const uint8_t mac[6], const char *target)
 {
 	uint8_t body[28];
 	struct ip_addr s = addr(sender), t = addr(target);
 
 	emit_arp(body, op, mac, s.w[3], op == ARP_REPLY ? ports[port].mac : NULL, t.w[3]);
-	return fake_wrap(port, op == ARP_REPLY ? ports[port].mac : mac_all, mac, ETH_TYPE_ARP, body, 28);
+	return fake_wrap(
+		port, op == ARP_REPLY ? ports[port].mac : mac_all, mac, ETH_TYPE_ARP, body, 28);
 }
 
 static inline const struct arp_hdr *sent_arp(unsigned i)

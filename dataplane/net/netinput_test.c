@@ -39,7 +39,8 @@ static void test_destination(void)
 	memcpy(rte_pktmbuf_mtod(m, uint8_t *), mac_all, 6); /* RFC 1122, 3.3.6 */
 	check_drop(m, DROP_NOT_FOR_US);
 	m = udp("192.0.2.7", "10.0.1.100");
-	memcpy(rte_pktmbuf_mtod(m, uint8_t *) + 6, mac_all, 6); /* the answer would go to everybody */
+	memcpy(rte_pktmbuf_mtod(m, uint8_t *) + 6, mac_all,
+		6); /* the answer would go to everybody */
 	check_drop(m, DROP_MARTIAN);
 	m = fake_ip(1, "10.0.2.7", "10.0.1.100", PROTO_TCP, 1, 2, 0);
 	pkt_of(m)->port = 0; /* tagged, where none is */
@@ -51,13 +52,22 @@ static void test_martians(void)
 	static const struct {
 		const char *src, *dst;
 	} bad[] = {
-		{"127.0.0.1", "10.0.1.100"}, {"0.0.0.0", "10.0.1.100"}, {"224.0.0.5", "10.0.1.100"},
-		{"255.255.255.255", "10.0.1.100"}, {"240.0.0.1", "10.0.1.100"},
-		{"10.0.1.100", "10.0.1.100"}, {"203.0.113.5", "203.0.113.5"}, /* land */
-		{"10.0.1.1", "10.0.1.100"},   /* ourselves from outside */
-		{"10.0.2.50", "10.0.1.100"}, {"192.0.2.7", "127.0.0.1"}, {"192.0.2.7", "0.0.0.0"},
-		{"::", "2001:db8:1::100"}, {"::1", "2001:db8:1::100"}, {"ff02::1", "2001:db8:1::100"},
-		{"2001:db8:1::7", "::1"}, {"2001:db8:1::1", "2001:db8:1::100"},
+		{"127.0.0.1", "10.0.1.100"},
+		{"0.0.0.0", "10.0.1.100"},
+		{"224.0.0.5", "10.0.1.100"},
+		{"255.255.255.255", "10.0.1.100"},
+		{"240.0.0.1", "10.0.1.100"},
+		{"10.0.1.100", "10.0.1.100"},
+		{"203.0.113.5", "203.0.113.5"}, /* land */
+		{"10.0.1.1", "10.0.1.100"},	/* ourselves from outside */
+		{"10.0.2.50", "10.0.1.100"},
+		{"192.0.2.7", "127.0.0.1"},
+		{"192.0.2.7", "0.0.0.0"},
+		{"::", "2001:db8:1::100"},
+		{"::1", "2001:db8:1::100"},
+		{"ff02::1", "2001:db8:1::100"},
+		{"2001:db8:1::7", "::1"},
+		{"2001:db8:1::1", "2001:db8:1::100"},
 	};
 
 	for (unsigned i = 0; i < RTE_DIM(bad); i++)
@@ -91,7 +101,8 @@ static void test_damaged(void)
 	m = fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_ICMP, ICMP_UNREACHABLE, 0, 28);
 	*rte_pktmbuf_mtod_offset(m, uint8_t *, 50) ^= 1;
 	check_drop(m, DROP_BAD_ICMP);
-	check_drop(fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_ICMP, ICMP_REDIRECT, 0, 28), DROP_BAD_ICMP);
+	check_drop(fake_ip(0, "192.0.2.7", "10.0.1.100", PROTO_ICMP, ICMP_REDIRECT, 0, 28),
+		DROP_BAD_ICMP);
 }
 
 /* A chain whose headers lie in two buffers is joined. */
@@ -100,7 +111,8 @@ static void test_chained(void)
 	struct rte_mbuf *m = udp("192.0.2.7", "10.0.1.100"), *tail = mbuf_new(w->pool);
 	uint16_t all = m->data_len, first = 20;
 
-	memcpy(mbuf_append(tail, all - first), rte_pktmbuf_mtod_offset(m, void *, first), all - first);
+	memcpy(mbuf_append(tail, all - first), rte_pktmbuf_mtod_offset(m, void *, first),
+		all - first);
 	mbuf_trim(m, all - first);
 	CHECK_INT(rte_pktmbuf_chain(m, tail), 0);
 	CHECK_INT(fake_input(w, m), 1);

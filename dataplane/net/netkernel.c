@@ -7,9 +7,9 @@
 #include "net/netprivate.h"
 #include "port/tap.h"
 
-#define KERNEL_PORT_FIRST 49152u     /* of the kernel's ephemeral range */
-#define KERNEL_PORT_SERVICES 1023u   /* last of its service ports */
-#define CONVERSATIONS 16384u	     /* power of two */
+#define KERNEL_PORT_FIRST 49152u   /* of the kernel's ephemeral range */
+#define KERNEL_PORT_SERVICES 1023u /* last of its service ports */
+#define CONVERSATIONS 16384u	   /* power of two */
 #define CONVERSATION_TICKS (60 * TICKS_PER_SECOND)
 
 /*
@@ -24,7 +24,8 @@ static uint64_t conversations[CONVERSATIONS];
 static uint32_t conversation_hash(const struct ip_addr *local, uint16_t local_port,
 	const struct ip_addr *remote, uint16_t remote_port, uint8_t proto)
 {
-	return addr_hash(local, (uint32_t)local_port << 16 | remote_port) ^ addr_hash(remote, proto);
+	return addr_hash(local, (uint32_t)local_port << 16 | remote_port) ^
+	       addr_hash(remote, proto);
 }
 
 static void conversation_note(const struct worker *w, uint32_t hash)
@@ -39,15 +40,16 @@ static void conversation_note(const struct worker *w, uint32_t hash)
 
 static bool conversation_known(const struct worker *w, uint32_t hash)
 {
-	uint64_t word = __atomic_load_n(&conversations[hash & (CONVERSATIONS - 1)], __ATOMIC_RELAXED);
+	uint64_t word =
+		__atomic_load_n(&conversations[hash & (CONVERSATIONS - 1)], __ATOMIC_RELAXED);
 
 	/* another worker's clock may be a tick ahead */
 	return word && word >> 32 == hash &&
 	       w->now - (uint32_t)word + TICKS_PER_SECOND < CONVERSATION_TICKS;
 }
 
-static bool service_allowed(const struct net_tables *t, const struct snap_self *self,
-	const struct wire_info *i)
+static bool service_allowed(
+	const struct net_tables *t, const struct snap_self *self, const struct wire_info *i)
 {
 	const struct snap_service *s =
 		SNAP_ROWS(t->snap, SNAP_SERVICE, struct snap_service) + self->first_service;
@@ -92,8 +94,10 @@ static bool answers_kernel(struct worker *w, struct rte_mbuf *m)
 		return error_answers_kernel(m, &dst);
 	if (i->proto == PROTO_TCP)
 		return rte_be_to_cpu_16(i->dst_port) >= KERNEL_PORT_FIRST &&
-		       (i->flags & WIRE_FRAGMENT_LATER || (i->tcp_flags & (TCP_SYN | TCP_ACK)) != TCP_SYN);
-	return conversation_known(w, conversation_hash(&dst, i->dst_port, &src, i->src_port, i->proto));
+		       (i->flags & WIRE_FRAGMENT_LATER ||
+			       (i->tcp_flags & (TCP_SYN | TCP_ACK)) != TCP_SYN);
+	return conversation_known(
+		w, conversation_hash(&dst, i->dst_port, &src, i->src_port, i->proto));
 }
 
 void net_to_kernel(struct worker *w, struct rte_mbuf *m, uint32_t self_row)

@@ -15,15 +15,15 @@
 struct net_private {
 	struct neighbour_table neighbours;
 	struct fragment_table fragments;
-	uint64_t signature;   /* of the tables that the next hops are made from */
-	uint64_t addresses;   /* of the tables, likewise, for announcements */
-	uint32_t house_tick;  /* of the last upkeep */
-	uint32_t icmp_tokens; /* in ticks' worth: ICMP_RATE * TICKS_PER_SECOND is full */
-	uint32_t icmp_tick;   /* of the last refill */
+	uint64_t signature;	/* of the tables that the next hops are made from */
+	uint64_t addresses;	/* of the tables, likewise, for announcements */
+	uint32_t house_tick;	/* of the last upkeep */
+	uint32_t icmp_tokens;	/* in ticks' worth: ICMP_RATE * TICKS_PER_SECOND is full */
+	uint32_t icmp_tick;	/* of the last refill */
 	uint32_t conflict_tick; /* of the last report of a duplicate address */
-	uint32_t announce_at; /* place in own[] where the walk goes on */
-	bool announce_pending; /* the walk has met something that is not due yet */
-	bool announce_done;    /* nothing of this view is left to announce */
+	uint32_t announce_at;	/* place in own[] where the walk goes on */
+	bool announce_pending;	/* the walk has met something that is not due yet */
+	bool announce_done;	/* nothing of this view is left to announce */
 };
 
 static inline struct net_private *net_private(const struct worker *w)

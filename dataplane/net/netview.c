@@ -9,13 +9,14 @@ static uint64_t table_hash(const struct snap_header *snap, enum snap_kind kind, 
 	size_t length = (size_t)SNAP_COUNT(snap, kind) * snap->tables[kind].row;
 
 	hash = (hash ^ length) * 0x9e3779b97f4a7c15u;
-	return (hash ^ snapshot_checksum(SNAP_ROWS(snap, kind, char), length)) * 0x9e3779b97f4a7c15u;
+	return (hash ^ snapshot_checksum(SNAP_ROWS(snap, kind, char), length)) *
+	       0x9e3779b97f4a7c15u;
 }
 
 static void sign(struct net_tables *t)
 {
-	static const enum snap_kind kinds[] = {SNAP_INTERFACE, SNAP_VLAN, SNAP_VLAN_MEMBER, SNAP_SELF,
-		SNAP_ROUTE, SNAP_SETTINGS};
+	static const enum snap_kind kinds[] = {
+		SNAP_INTERFACE, SNAP_VLAN, SNAP_VLAN_MEMBER, SNAP_SELF, SNAP_ROUTE, SNAP_SETTINGS};
 
 	for (unsigned i = 0; i < RTE_DIM(kinds); i++)
 		t->signature = table_hash(t->snap, kinds[i], t->signature);
@@ -23,8 +24,8 @@ static void sign(struct net_tables *t)
 	t->addresses = table_hash(t->snap, SNAP_SNAT_ADDR, t->addresses);
 }
 
-struct net_tables *net_tables_new(const struct snap_header *snap, const struct net_tables *old,
-	uint64_t now_ns)
+struct net_tables *net_tables_new(
+	const struct snap_header *snap, const struct net_tables *old, uint64_t now_ns)
 {
 	struct net_tables *t = calloc(1, sizeof(*t));
 
@@ -83,7 +84,8 @@ static int vlan_build(struct net_tables *t, uint16_t row, uint32_t *next)
 	struct net_vlan *out = &t->vlans[row];
 
 	*out = (struct net_vlan){.id = v->id, .tag = v->tag, .mtu = v->mtu, .first_port = *next};
-	out->auto_lasthop = v->auto_lasthop == SNAP_DEFAULT ? lasthop : v->auto_lasthop == SNAP_ENABLED;
+	out->auto_lasthop =
+		v->auto_lasthop == SNAP_DEFAULT ? lasthop : v->auto_lasthop == SNAP_ENABLED;
 	for (uint32_t i = 0; i < v->members; i++) {
 		const struct snap_interface *interface = &interfaces[m[i].interface];
 		struct vlan_port at = {port_by_name(interface->name), m[i].tagged};

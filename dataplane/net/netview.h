@@ -15,7 +15,7 @@ struct vlan_port {
 
 struct net_vlan {
 	uint32_t id;
-	uint16_t tag, mtu; /* mtu: what every port of it takes */
+	uint16_t tag, mtu;	    /* mtu: what every port of it takes */
 	uint32_t first_port, ports; /* in vlan_ports */
 	uint32_t first_self, selfs; /* in selfs */
 	bool auto_lasthop;
@@ -47,12 +47,12 @@ struct prefix_lengths {
 /* An address of ours that is a host. Several objects may have the same. */
 struct own_addr {
 	struct ip_addr addr;
-	uint32_t row, id; /* of the object that owner names */
-	uint16_t vlan;	  /* whose network it lies in, or NET_NO_VLAN */
-	uint8_t owner;	  /* enum net_owner; NET_NOT_OURS = free place */
+	uint32_t row, id;   /* of the object that owner names */
+	uint16_t vlan;	    /* whose network it lies in, or NET_NO_VLAN */
+	uint8_t owner;	    /* enum net_owner; NET_NOT_OURS = free place */
 	bool answers, echo; /* ARP and NDP; ICMP echo */
-	bool shared;	  /* servers own it too and answer from it: its address is not translated */
-	uint64_t since;	  /* ns, when it first appeared */
+	bool shared;	/* servers own it too and answer from it: its address is not translated */
+	uint64_t since; /* ns, when it first appeared */
 };
 
 /* When a new address speaks: the probe, then announcements. ns behind `since`. */
@@ -69,11 +69,11 @@ struct net_tables {
 	struct net_vlan *vlans;
 	unsigned vlan_count;
 	struct vlan_port *vlan_ports;
-	uint32_t *selfs; /* rows of SNAP_SELF by VLAN, floating ones first */
+	uint32_t *selfs;      /* rows of SNAP_SELF by VLAN, floating ones first */
 	struct own_addr *own; /* hashed, linear probing */
 	uint32_t own_mask;
 	uint64_t own_filter[(1u << OWN_FILTER_BITS) / 64]; /* which of filter_bit occur */
-	uint8_t *announced; /* beside own: steps done; worker 0 writes, control thread copies */
+	uint8_t *announced;   /* beside own: steps done; worker 0 writes, control thread copies */
 	struct route *routes; /* hashed by network and prefix, linear probing */
 	uint32_t route_mask;
 	struct prefix_lengths lengths[2]; /* IPv4, IPv6 */

@@ -41,7 +41,8 @@ static uint32_t route_row(struct worker *w, uint16_t vlan, const struct ip_addr 
 
 	for (i = *neighbour_bucket(t, v->id, hop); i != NEXTHOP_NONE; i = t->rows[i].chain) {
 		struct nexthop *hot = net_nexthop(w, i);
-		if (!neighbour_is(&t->rows[i], NEXTHOP_IP, v->id, hop) || hot->state == NEXTHOP_GONE)
+		if (!neighbour_is(&t->rows[i], NEXTHOP_IP, v->id, hop) ||
+			hot->state == NEXTHOP_GONE)
 			continue;
 		if (hot->epoch == w->net->epoch && t->rows[i].route_mtu == mtu)
 			return i;
@@ -72,8 +73,8 @@ static uint32_t route_row(struct worker *w, uint16_t vlan, const struct ip_addr 
 }
 
 /* VLAN and address of the next hop towards dst; NULL: none. */
-static const struct route *next_hop(const struct worker *w, const struct ip_addr *dst,
-	struct ip_addr *hop)
+static const struct route *next_hop(
+	const struct worker *w, const struct ip_addr *dst, struct ip_addr *hop)
 {
 	const struct route *r = route_find(w->view->net, dst);
 
@@ -123,8 +124,11 @@ uint32_t net_lasthop_get(struct worker *w, struct rte_mbuf *m)
 		t->rows[i].addr = key;
 		t->rows[i].vlan_id = v->id;
 		memcpy(t->rows[i].mac, eth->src, 6);
-		*net_nexthop(w, i) = (struct nexthop){.lasthop = 1, .vlan = vlan, .mtu = v->mtu,
-			.used = w->now, .state = NEXTHOP_READY};
+		*net_nexthop(w, i) = (struct nexthop){.lasthop = 1,
+			.vlan = vlan,
+			.mtu = v->mtu,
+			.used = w->now,
+			.state = NEXTHOP_READY};
 		neighbour_header_write(w, i, p->port);
 		neighbour_link(t, i);
 	}

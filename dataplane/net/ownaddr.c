@@ -59,8 +59,13 @@ static void add_selfs(struct net_tables *t)
 	const struct snap_self *self = SNAP_ROWS(t->snap, SNAP_SELF, struct snap_self);
 
 	for (uint32_t i = 0; i < SNAP_COUNT(t->snap, SNAP_SELF); i++) {
-		struct own_addr a = {.addr = self[i].addr, .owner = NET_SELF, .row = i,
-			.id = self[i].id, .vlan = (uint16_t)self[i].vlan, .answers = true, .echo = true};
+		struct own_addr a = {.addr = self[i].addr,
+			.owner = NET_SELF,
+			.row = i,
+			.id = self[i].id,
+			.vlan = (uint16_t)self[i].vlan,
+			.answers = true,
+			.echo = true};
 		own_add(t, &a);
 	}
 }
@@ -72,9 +77,13 @@ static void add_virtuals(struct net_tables *t)
 	for (uint32_t i = 0; i < SNAP_COUNT(t->snap, SNAP_VADDR); i++) {
 		if (!vaddr[i].enabled || vaddr[i].prefix != ip_prefix_max(&vaddr[i].addr))
 			continue;
-		struct own_addr a = {.addr = vaddr[i].addr, .owner = NET_VADDR, .row = i,
-			.id = vaddr[i].id, .vlan = vlan_of_addr(t, &vaddr[i].addr),
-			.answers = vaddr[i].arp, .echo = vaddr[i].icmp_echo};
+		struct own_addr a = {.addr = vaddr[i].addr,
+			.owner = NET_VADDR,
+			.row = i,
+			.id = vaddr[i].id,
+			.vlan = vlan_of_addr(t, &vaddr[i].addr),
+			.answers = vaddr[i].arp,
+			.echo = vaddr[i].icmp_echo};
 		own_add(t, &a);
 	}
 }
@@ -87,18 +96,24 @@ static void mark_shared(struct net_tables *t)
 
 	for (uint32_t i = 0; i < SNAP_COUNT(t->snap, SNAP_VIRTUAL); i++) {
 		struct own_addr *a = &t->own[own_place(t, &vaddr[v[i].vaddr].addr)];
-		if (a->owner == NET_VADDR && v[i].type == SNAP_VIRTUAL_FASTL4 && !v[i].translate_address)
+		if (a->owner == NET_VADDR && v[i].type == SNAP_VIRTUAL_FASTL4 &&
+			!v[i].translate_address)
 			a->shared = true;
 	}
 }
 
 static void add_snats(struct net_tables *t)
 {
-	const struct snap_snat_addr *snat = SNAP_ROWS(t->snap, SNAP_SNAT_ADDR, struct snap_snat_addr);
+	const struct snap_snat_addr *snat =
+		SNAP_ROWS(t->snap, SNAP_SNAT_ADDR, struct snap_snat_addr);
 
 	for (uint32_t i = 0; i < SNAP_COUNT(t->snap, SNAP_SNAT_ADDR); i++) {
-		struct own_addr a = {.addr = snat[i].addr, .owner = NET_SNAT, .row = i,
-			.id = snat[i].id, .vlan = vlan_of_addr(t, &snat[i].addr), .answers = true};
+		struct own_addr a = {.addr = snat[i].addr,
+			.owner = NET_SNAT,
+			.row = i,
+			.id = snat[i].id,
+			.vlan = vlan_of_addr(t, &snat[i].addr),
+			.answers = true};
 		own_add(t, &a);
 	}
 }
@@ -113,8 +128,9 @@ static void carry_over(struct net_tables *t, const struct net_tables *old, uint6
 			continue;
 		uint32_t j = own_place(old, &a->addr);
 		const struct own_addr *before = &old->own[j];
-		if (before->owner == NET_NOT_OURS || !before->answers || before->vlan == NET_NO_VLAN ||
-			a->vlan == NET_NO_VLAN || old->vlans[before->vlan].id != t->vlans[a->vlan].id)
+		if (before->owner == NET_NOT_OURS || !before->answers ||
+			before->vlan == NET_NO_VLAN || a->vlan == NET_NO_VLAN ||
+			old->vlans[before->vlan].id != t->vlans[a->vlan].id)
 			continue;
 		a->since = before->since;
 		t->announced[i] = __atomic_load_n(&old->announced[j], __ATOMIC_RELAXED);
@@ -149,8 +165,8 @@ enum net_owner net_owner_of(const struct view *v, const struct ip_addr *addr, ui
 	return a->owner;
 }
 
-bool net_self_of_vlan(const struct view *v, uint16_t vlan, const struct ip_addr *dst,
-	struct ip_addr *out)
+bool net_self_of_vlan(
+	const struct view *v, uint16_t vlan, const struct ip_addr *dst, struct ip_addr *out)
 {
 	const struct net_tables *t = v->net;
 	const struct snap_self *self = SNAP_ROWS(t->snap, SNAP_SELF, struct snap_self);

@@ -56,8 +56,8 @@ static bool piece_send(struct worker *w, struct rte_mbuf *m, const struct piece_
 	const void *payload = rte_pktmbuf_read(m, from, data, to + h->length);
 	if (payload != to + h->length)
 		memcpy(to + h->length, payload, data);
-	pkt_of(piece)->wire = (struct wire_info){.ip_version = 4,
-		.l3_end = (uint16_t)(h->length + data)};
+	pkt_of(piece)->wire =
+		(struct wire_info){.ip_version = 4, .l3_end = (uint16_t)(h->length + data)};
 	w->stat[WORKER_FRAGMENTED]++;
 	output_ready(w, piece, n);
 	return true;
@@ -70,8 +70,10 @@ void refragment(struct worker *w, struct rte_mbuf *m, const struct nexthop *n)
 	struct piece_header first = {.length = (ip[0] & 15) * 4u}, later = {.length = 20};
 	unsigned left = pkt_l3_length(m) - first.length, from = i->l3 + first.length;
 	unsigned offset = i->fragment_offset;
-	unsigned most = (RTE_MIN(n->mtu, rte_pktmbuf_data_room_size(w->pool) - RTE_PKTMBUF_HEADROOM) -
-				first.length) / 8 * 8;
+	unsigned most =
+		(RTE_MIN(n->mtu, rte_pktmbuf_data_room_size(w->pool) - RTE_PKTMBUF_HEADROOM) -
+			first.length) /
+		8 * 8;
 
 	memcpy(first.bytes, ip, first.length);
 	memcpy(later.bytes, ip, 20);

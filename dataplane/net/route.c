@@ -8,7 +8,8 @@
 
 #include "net/netview.h"
 
-static uint32_t route_place(const struct net_tables *t, const struct ip_addr *network, uint8_t prefix)
+static uint32_t route_place(
+	const struct net_tables *t, const struct ip_addr *network, uint8_t prefix)
 {
 	uint32_t i = addr_hash(network, prefix) & t->route_mask;
 
@@ -61,7 +62,9 @@ static void add_connected(struct net_tables *t)
 
 	for (uint32_t i = 0; i < SNAP_COUNT(t->snap, SNAP_SELF); i++) {
 		struct route r = {.network = ip_prefix_of(&self[i].addr, self[i].prefix),
-			.prefix = self[i].prefix, .kind = ROUTE_CONNECTED, .vlan = (uint16_t)self[i].vlan};
+			.prefix = self[i].prefix,
+			.kind = ROUTE_CONNECTED,
+			.vlan = (uint16_t)self[i].vlan};
 		route_add(t, &r);
 	}
 }
@@ -69,13 +72,16 @@ static void add_connected(struct net_tables *t)
 static void add_static(struct net_tables *t)
 {
 	static const uint8_t kinds[] = {[SNAP_ROUTE_GATEWAY] = ROUTE_GATEWAY,
-		[SNAP_ROUTE_VLAN] = ROUTE_VLAN, [SNAP_ROUTE_BLACKHOLE] = ROUTE_BLACKHOLE};
+		[SNAP_ROUTE_VLAN] = ROUTE_VLAN,
+		[SNAP_ROUTE_BLACKHOLE] = ROUTE_BLACKHOLE};
 	const struct snap_route *route = SNAP_ROWS(t->snap, SNAP_ROUTE, struct snap_route);
 
 	for (uint32_t i = 0; i < SNAP_COUNT(t->snap, SNAP_ROUTE); i++) {
 		struct route r = {.network = ip_prefix_of(&route[i].network, route[i].prefix),
-			.prefix = route[i].prefix, .kind = kinds[route[i].kind],
-			.gateway = route[i].gateway, .mtu = route[i].mtu,
+			.prefix = route[i].prefix,
+			.kind = kinds[route[i].kind],
+			.gateway = route[i].gateway,
+			.mtu = route[i].mtu,
 			.vlan = route[i].vlan == SNAP_NIL ? NET_NO_VLAN : (uint16_t)route[i].vlan};
 		route_add(t, &r);
 	}

@@ -96,8 +96,8 @@ static uint32_t get(const char *dst)
 /* Not to be sent to: blackholes, ourselves, network and broadcast addresses, groups. */
 static void test_no_route(void)
 {
-	static const char *const none[] = {"10.66.0.1", "10.0.1.1", "10.0.1.100", "10.0.2.50", "10.0.1.0",
-		"10.0.1.255", "224.0.0.1", "255.255.255.255", "ff02::1"};
+	static const char *const none[] = {"10.66.0.1", "10.0.1.1", "10.0.1.100", "10.0.2.50",
+		"10.0.1.0", "10.0.1.255", "224.0.0.1", "255.255.255.255", "ff02::1"};
 
 	for (unsigned i = 0; i < RTE_DIM(none); i++)
 		CHECK_INT(get(none[i]), NEXTHOP_NONE);

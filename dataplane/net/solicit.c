@@ -28,8 +28,8 @@ static void message_send(struct worker *w, const struct net_vlan *v, const struc
 {
 	struct rte_mbuf *m = mbuf_new(w->pool);
 	uint8_t header[ETH_HEADER_TAGGED];
-	unsigned n = emit_eth(header, msg->dst, port_at(at->port)->mac, at->tagged ? v->tag : WIRE_NO_TAG,
-		msg->type);
+	unsigned n = emit_eth(header, msg->dst, port_at(at->port)->mac,
+		at->tagged ? v->tag : WIRE_NO_TAG, msg->type);
 	uint8_t *frame = m ? mbuf_append(m, (uint16_t)(n + msg->length)) : NULL;
 
 	if (!frame) {
@@ -68,7 +68,8 @@ static void write_announcement(struct message *msg, const struct ip_addr *target
 {
 	if (ip_is_v4(target)) {
 		msg->type = ETH_TYPE_ARP;
-		msg->length = emit_arp(body(msg), ARP_REQUEST, mac, target->w[3], NULL, target->w[3]);
+		msg->length =
+			emit_arp(body(msg), ARP_REQUEST, mac, target->w[3], NULL, target->w[3]);
 		memcpy(msg->dst, broadcast, 6);
 		return;
 	}
@@ -145,7 +146,8 @@ static bool announce_step(struct worker *w, uint32_t i, bool *pending)
 	const struct own_addr *a = &t->own[i];
 	uint8_t step = __atomic_load_n(&t->announced[i], __ATOMIC_RELAXED);
 
-	if (a->owner == NET_NOT_OURS || !a->answers || a->vlan == NET_NO_VLAN || step >= ANNOUNCE_STEPS)
+	if (a->owner == NET_NOT_OURS || !a->answers || a->vlan == NET_NO_VLAN ||
+		step >= ANNOUNCE_STEPS)
 		return false;
 	*pending = true;
 	if (w->now_ns < a->since + announce_after[step])

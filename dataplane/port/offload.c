@@ -72,7 +72,9 @@ static int peer_of(int fd, const char *interface, int *namespace)
 		struct nlmsghdr header;
 		struct ifinfomsg link;
 	} q = {
-		.header = {.nlmsg_len = sizeof(q), .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST},
+		.header = {.nlmsg_len = sizeof(q),
+			.nlmsg_type = RTM_GETLINK,
+			.nlmsg_flags = NLM_F_REQUEST},
 		.link = {.ifi_index = (int)if_nametoindex(interface)},
 	};
 	char reply[32768] __attribute__((aligned(8)));
@@ -94,7 +96,9 @@ static int namespace_id(int fd)
 		struct rtattr attribute __attribute__((aligned(NLMSG_ALIGNTO)));
 		uint32_t fd;
 	} q = {
-		.header = {.nlmsg_len = sizeof(q), .nlmsg_type = RTM_GETNSID, .nlmsg_flags = NLM_F_REQUEST},
+		.header = {.nlmsg_len = sizeof(q),
+			.nlmsg_type = RTM_GETNSID,
+			.nlmsg_flags = NLM_F_REQUEST},
 		.attribute = {.rta_len = RTA_LENGTH(sizeof(q.fd)), .rta_type = NETNSA_FD},
 		.fd = (uint32_t)fd,
 	};
@@ -145,7 +149,8 @@ static int socket_in(int namespace_fd)
 	return fd;
 }
 
-static bool judge_in(const char *name_of_namespace, int namespace, int index, char name[IF_NAMESIZE])
+static bool judge_in(
+	const char *name_of_namespace, int namespace, int index, char name[IF_NAMESIZE])
 {
 	char path[PATH_MAX];
 	bool unfinished = false;
@@ -186,7 +191,8 @@ bool offload_of_peer(const char *interface, char *command, size_t size)
 	while (dir && !unfinished && (d = readdir(dir))) {
 		unfinished = judge_in(d->d_name, namespace, index, name);
 		if (unfinished)
-			snprintf(command, size, "ip netns exec %s ethtool -K %s %s", d->d_name, name, options);
+			snprintf(command, size, "ip netns exec %s ethtool -K %s %s", d->d_name,
+				name, options);
 	}
 	if (dir)
 		closedir(dir);

@@ -76,8 +76,8 @@ static uint16_t largest_mtu(const struct port *p, const struct port_driver *driv
 	return (uint16_t)mtu;
 }
 
-static int set_up_queues(const struct port *p, const struct port_driver *driver,
-	const struct port_setup *setup)
+static int set_up_queues(
+	const struct port *p, const struct port_driver *driver, const struct port_setup *setup)
 {
 	uint16_t rx = driver->descriptors, tx = driver->descriptors;
 	int err = rte_eth_dev_adjust_nb_rx_tx_desc(p->dpdk, &rx, &tx);
@@ -89,8 +89,8 @@ static int set_up_queues(const struct port *p, const struct port_driver *driver,
 	return err;
 }
 
-static int configure(struct port *p, const struct port_driver *driver,
-	const struct port_setup *setup)
+static int configure(
+	struct port *p, const struct port_driver *driver, const struct port_setup *setup)
 {
 	struct rte_eth_conf conf = {0};
 	struct rte_eth_dev_info info;
@@ -152,7 +152,7 @@ static int open_one(struct port *p, const struct port_config *config,
 	if (err)
 		return err;
 	RTE_ETH_FOREACH_MATCHING_DEV(id, config->device, &it)
-		dpdk = id;
+	dpdk = id;
 	*step = "device has no port";
 	if (dpdk == RTE_MAX_ETHPORTS)
 		return -ENODEV;
@@ -239,7 +239,7 @@ static bool has_link(const struct port *p)
 
 	if (p->interface[0])
 		return interface_ask(p->interface, SIOCGIFFLAGS, &r) == 0 &&
-			(r.ifr_flags & IFF_UP) && (r.ifr_flags & IFF_RUNNING);
+		       (r.ifr_flags & IFF_UP) && (r.ifr_flags & IFF_RUNNING);
 	return rte_eth_link_get_nowait(p->dpdk, &link) == 0 && link.link_status;
 }
 

@@ -79,7 +79,7 @@ static bool normalise(struct worker *w, struct rte_mbuf **m, const struct rx_que
 		*m = joined;
 	}
 	if (unlikely((joined->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) &&
-		    !port_at(q->port)->tag_in_data)) {
+		     !port_at(q->port)->tag_in_data)) {
 		uint16_t tci = joined->vlan_tci;
 		char *front = rte_pktmbuf_prepend(joined, RTE_VLAN_HLEN);
 		if (!front) {
@@ -96,8 +96,8 @@ static bool normalise(struct worker *w, struct rte_mbuf **m, const struct rx_que
 	return true;
 }
 
-static unsigned receive_queue(struct worker *w, const struct rx_queue *q, struct rte_mbuf **out,
-	uint16_t max)
+static unsigned receive_queue(
+	struct worker *w, const struct rx_queue *q, struct rte_mbuf **out, uint16_t max)
 {
 	uint16_t n = rte_eth_rx_burst(q->dpdk, q->queue, out, max);
 	uint64_t bytes = 0;

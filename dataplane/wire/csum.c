@@ -30,8 +30,8 @@ uint64_t csum_add(uint64_t sum, const void *bytes, size_t length)
 	return sum;
 }
 
-uint64_t csum_pseudo(const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto,
-	uint32_t length)
+uint64_t csum_pseudo(
+	const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto, uint32_t length)
 {
 	uint64_t sum = (uint64_t)htonl(length) + htonl(proto);
 

@@ -62,7 +62,7 @@ static inline uint16_t csum_delta_add(uint16_t a, uint16_t b)
  * RFC 1624's corner of -0. */
 static inline void csum_apply(uint16_t *sum, uint16_t delta)
 {
-	*sum = (uint16_t)~csum_fold((uint64_t)(uint16_t)~*sum + delta);
+	*sum = (uint16_t)~csum_fold((uint64_t)(uint16_t) ~*sum + delta);
 }
 
 /* UDP (RFC 768): 0 means "none" and stays, a computed 0 is sent as ffff. */
@@ -78,8 +78,8 @@ static inline void csum_apply_udp(uint16_t *sum, uint16_t delta)
 /* --- whole L4 checksums --------------------------------------------------------------------------- */
 
 /* Sum of the pseudo header (RFC 9293, 8200); length is that of L4 header and payload. */
-uint64_t csum_pseudo(const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto,
-	uint32_t length);
+uint64_t csum_pseudo(
+	const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto, uint32_t length);
 
 /*
  * Writes the TCP, UDP, ICMP or ICMPv6 checksum of a whole packet (no fragment) in one piece; offsets of

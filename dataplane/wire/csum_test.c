@@ -22,8 +22,8 @@ static void test_known(void)
 	const uint8_t b[] = {0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7};
 	const uint8_t odd[] = {0x12, 0x34, 0x56};
 	/* header of a real packet */
-	const uint8_t ip[] = {0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0, 1,
-		0xc0, 0xa8, 0, 0xc7};
+	const uint8_t ip[] = {0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8,
+		0, 1, 0xc0, 0xa8, 0, 0xc7};
 
 	CHECK_INT(csum_of(b, sizeof(b)), (uint16_t)~htons(0xddf2));
 	CHECK_INT(csum_of(odd, 3), (uint16_t)~htons(0x1234 + 0x5600));
@@ -60,7 +60,8 @@ static void test_same(void)
 /* Every 16-bit pair of old and new value at the wrap values, against full recomputation. */
 static void test_against_full(void)
 {
-	static const uint16_t edges[] = {0, 1, 2, 0x7fff, 0x8000, 0xfffd, 0xfffe, 0xffff, 0x00ff, 0xff00};
+	static const uint16_t edges[] = {
+		0, 1, 2, 0x7fff, 0x8000, 0xfffd, 0xfffe, 0xffff, 0x00ff, 0xff00};
 	uint16_t b[12];
 
 	for (unsigned round = 0; round < 200000; round++) {
@@ -107,7 +108,8 @@ static void test_addr(void)
 		b[0] = 1;
 		memcpy(b + 1, v4 ? from.b + 12 : from.b, size);
 		uint16_t sum = csum_of(b, sizeof(b));
-		uint16_t delta = csum_delta_add(csum_delta_addr(&from, &to), csum_delta_16(b[9], port));
+		uint16_t delta =
+			csum_delta_add(csum_delta_addr(&from, &to), csum_delta_16(b[9], port));
 		memcpy(b + 1, v4 ? to.b + 12 : to.b, size);
 		b[9] = port;
 		csum_apply(&sum, delta);
@@ -131,8 +133,8 @@ static void test_wrong_stays_wrong(void)
 static void test_l4(void)
 {
 	/* UDP 10.0.0.1:1234 -> 10.0.0.2:53 "data" */
-	uint8_t udp[] = {0x45, 0, 0, 0x20, 0, 1, 0, 0, 0x40, 0x11, 0x66, 0xca, 10, 0, 0, 1, 10, 0, 0, 2,
-		0x04, 0xd2, 0, 0x35, 0, 0x0c, 0x1c, 0x00, 'd', 'a', 't', 'a'};
+	uint8_t udp[] = {0x45, 0, 0, 0x20, 0, 1, 0, 0, 0x40, 0x11, 0x66, 0xca, 10, 0, 0, 1, 10, 0,
+		0, 2, 0x04, 0xd2, 0, 0x35, 0, 0x0c, 0x1c, 0x00, 'd', 'a', 't', 'a'};
 	struct wire_info w;
 	uint16_t right;
 
@@ -151,8 +153,8 @@ static void test_l4(void)
 /* Another family's ICMP is no header that we know: one byte of it is left alone. */
 static void test_l4_unknown(void)
 {
-	uint8_t packet[] = {0x45, 0, 0, 0x15, 0, 1, 0, 0, 0x40, PROTO_ICMP6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
-		0xaa, 0xbb, 0xcc, 0xdd};
+	uint8_t packet[] = {0x45, 0, 0, 0x15, 0, 1, 0, 0, 0x40, PROTO_ICMP6, 0, 0, 10, 0, 0, 1, 10,
+		0, 0, 2, 0xaa, 0xbb, 0xcc, 0xdd};
 	struct wire_info w;
 
 	CHECK_INT(wire_parse_quoted(packet, 21, &w), WIRE_OK);

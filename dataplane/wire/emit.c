@@ -6,8 +6,8 @@
 
 #include "wire/csum.h"
 
-unsigned emit_eth(uint8_t *out, const uint8_t dst[6], const uint8_t src[6], uint16_t tag,
-	uint16_t type)
+unsigned emit_eth(
+	uint8_t *out, const uint8_t dst[6], const uint8_t src[6], uint16_t tag, uint16_t type)
 {
 	struct eth_hdr eth = {.type = htons(tag == WIRE_NO_TAG ? type : ETH_TYPE_VLAN)};
 	struct vlan_hdr vlan = {.tci = htons(tag), .type = htons(type)};
@@ -138,8 +138,8 @@ struct ip_addr wire_solicited_node(const struct ip_addr *a)
 void wire_group_mac(const struct ip_addr *group, uint8_t out[6])
 {
 	if (ip_is_v4(group)) {
-		const uint8_t mac[6] = {0x01, 0x00, 0x5e, group->b[13] & 0x7f, group->b[14],
-			group->b[15]};
+		const uint8_t mac[6] = {
+			0x01, 0x00, 0x5e, group->b[13] & 0x7f, group->b[14], group->b[15]};
 		memcpy(out, mac, 6);
 		return;
 	}
@@ -222,9 +222,10 @@ unsigned emit_tcp_reset_reply(uint8_t *out, const uint8_t *base, const struct wi
 
 	memcpy(&tcp, base + w->l4, sizeof(tcp));
 	if (w->tcp_flags & TCP_ACK)
-		return emit_tcp_reset(out, &src, &dst, tcp.dst, tcp.src, ntohl(tcp.ack), 0, TCP_RST);
+		return emit_tcp_reset(
+			out, &src, &dst, tcp.dst, tcp.src, ntohl(tcp.ack), 0, TCP_RST);
 	uint32_t length = (uint32_t)(w->l3_end - w->payload) + !!(w->tcp_flags & TCP_SYN) +
 			  !!(w->tcp_flags & TCP_FIN);
-	return emit_tcp_reset(out, &src, &dst, tcp.dst, tcp.src, 0, ntohl(tcp.seq) + length,
-		TCP_RST | TCP_ACK);
+	return emit_tcp_reset(
+		out, &src, &dst, tcp.dst, tcp.src, 0, ntohl(tcp.seq) + length, TCP_RST | TCP_ACK);
 }

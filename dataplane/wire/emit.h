@@ -10,13 +10,13 @@
 #include "wire/parse.h"
 
 #define EMIT_TTL 64
-#define EMIT_NDP_LENGTH 72u	   /* solicitation or advertisement with its option */
-#define EMIT_RESET_LENGTH_MAX 60u  /* IPv6 */
+#define EMIT_NDP_LENGTH 72u	    /* solicitation or advertisement with its option */
+#define EMIT_RESET_LENGTH_MAX 60u   /* IPv6 */
 #define EMIT_ERROR_LENGTH_MAX 1280u /* IPv6; 576 for IPv4 */
 
 /* Ethernet header: 14 bytes, or 18 with tag unless it is WIRE_NO_TAG. type in host order. */
-unsigned emit_eth(uint8_t *out, const uint8_t dst[6], const uint8_t src[6], uint16_t tag,
-	uint16_t type);
+unsigned emit_eth(
+	uint8_t *out, const uint8_t dst[6], const uint8_t src[6], uint16_t tag, uint16_t type);
 
 /* ARP body, 28 bytes (RFC 826; probe and announcement RFC 5227). target_mac NULL = zeros. */
 unsigned emit_arp(uint8_t *out, uint16_t op, const uint8_t sender_mac[6], uint32_t sender,

@@ -28,8 +28,9 @@ static void parse_packet(uint8_t *frame, unsigned length, uint16_t type, struct 
 
 static void test_eth_arp(void)
 {
-	static const uint8_t want[] = {2, 0, 0, 0, 0, 0xb, 2, 0, 0, 0, 0, 0xa, 0x81, 0, 0, 100, 8, 6, 0, 1,
-		8, 0, 6, 4, 0, 1, 2, 0, 0, 0, 0, 0xa, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0, 10, 0, 0, 2};
+	static const uint8_t want[] = {2, 0, 0, 0, 0, 0xb, 2, 0, 0, 0, 0, 0xa, 0x81, 0, 0, 100, 8,
+		6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, 0, 0xa, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0, 10, 0,
+		0, 2};
 	uint8_t frame[64];
 	struct ip_addr a = addr("10.0.0.1"), b = addr("10.0.0.2");
 	unsigned n = emit_eth(frame, mac_b, mac_a, 100, ETH_TYPE_ARP);
@@ -73,7 +74,8 @@ static void test_ndp(void)
 static struct wire_info make_udp(uint8_t *frame, const char *src, const char *dst, unsigned payload)
 {
 	struct ip_addr a = addr(src), b = addr(dst);
-	struct udp_hdr udp = {.src = htons(1000), .dst = htons(53), .length = htons((uint16_t)(8 + payload))};
+	struct udp_hdr udp = {
+		.src = htons(1000), .dst = htons(53), .length = htons((uint16_t)(8 + payload))};
 	uint16_t length = (uint16_t)(8 + payload);
 	bool v4 = ip_is_v4(&a);
 	struct wire_info w;
@@ -131,7 +133,8 @@ static void test_echo(const char *src, const char *dst, uint8_t request, uint8_t
 	struct wire_info w;
 	unsigned n = 14;
 
-	n += v4 ? emit_ip4(f + n, &a, &b, PROTO_ICMP, 3, 33) : emit_ip6(f + n, &a, &b, PROTO_ICMP6, 3, 33);
+	n += v4 ? emit_ip4(f + n, &a, &b, PROTO_ICMP, 3, 33)
+		: emit_ip6(f + n, &a, &b, PROTO_ICMP6, 3, 33);
 	memset(f + n, 0x5a, 33);
 	f[n] = request;
 	f[n + 1] = 0;

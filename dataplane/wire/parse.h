@@ -21,7 +21,8 @@ enum wire_flag {
 	WIRE_DONT_FRAGMENT = 8,	 /* IPv4 DF set; always for IPv6 */
 	WIRE_ICMP_ERROR = 16,	 /* ICMP or ICMPv6 error that quotes a packet */
 	WIRE_IP_OPTIONS = 32,	 /* IPv4 options or IPv6 extension headers present */
-	WIRE_SOURCE_ROUTE = 64,	 /* IPv4 source route option, IPv6 routing header with segments left */
+	WIRE_SOURCE_ROUTE =
+		64, /* IPv4 source route option, IPv6 routing header with segments left */
 };
 
 /* 32 bytes; lives in the mbuf's private area and travels with it. */
@@ -43,7 +44,7 @@ struct wire_info {
 
 enum wire_verdict {
 	WIRE_OK,
-	WIRE_TRUNCATED,		  /* frame or packet ends within a header */
+	WIRE_TRUNCATED, /* frame or packet ends within a header */
 	WIRE_BAD_VERSION,
 	WIRE_BAD_HEADER_LENGTH,
 	WIRE_BAD_TOTAL_LENGTH,	  /* longer than the frame, or shorter than its header */

@@ -17,8 +17,10 @@
 /* A push of the control plane: ratio and state of a member. */
 static void push(uint32_t row)
 {
-	struct live_row live = {.id = 40 + row, .live = {.ratio = (uint16_t)(1 + rig_random() % 100),
-		.dynamic_ratio = 1, .avail = rig_random() & 1 ? LIVE_BITS : 0}};
+	struct live_row live = {.id = 40 + row,
+		.live = {.ratio = (uint16_t)(1 + rig_random() % 100),
+			.dynamic_ratio = 1,
+			.avail = rig_random() & 1 ? LIVE_BITS : 0}};
 
 	CHECK(live_apply(&rig.counters, &live, 1));
 	lb_touch(rig.view.lb, live.id);
@@ -58,9 +60,10 @@ static void bench(uint32_t flows, bool hugepages)
 			packets += RIG_BATCH;
 		}
 	}
-	printf("{\"name\": \"consistency.violations\", \"flows\": %u, \"value\": %llu, \"unit\": \"1\", "
-	       "\"packets\": %llu, \"commits\": %u, \"pushes\": %llu}\n", flows,
-		(unsigned long long)wrong, (unsigned long long)packets, COMMITS,
+	printf("{\"name\": \"consistency.violations\", \"flows\": %u, \"value\": %llu, \"unit\": "
+	       "\"1\", "
+	       "\"packets\": %llu, \"commits\": %u, \"pushes\": %llu}\n",
+		flows, (unsigned long long)wrong, (unsigned long long)packets, COMMITS,
 		(unsigned long long)pushes);
 	free(member);
 }

@@ -61,7 +61,8 @@ static void bench(uint32_t standing, bool hugepages)
 	l4_memory(rig.w, &used, &places, &bytes);
 	CHECK(used >= standing && used <= standing + RIG_MEMBERS);
 	double value = rig_median(rate, ROUNDS);
-	printf("{\"name\": \"cps\", \"flows\": %u, \"value\": %.0f, \"unit\": \"1/s\", \"p5\": %.0f, "
+	printf("{\"name\": \"cps\", \"flows\": %u, \"value\": %.0f, \"unit\": \"1/s\", \"p5\": "
+	       "%.0f, "
 	       "\"p95\": %.0f, \"packets_per_connection\": 4, \"involuntary_switches\": %ld}\n",
 		standing, value, rate[ROUNDS / 20], rate[ROUNDS - ROUNDS / 20],
 		rig_switches() - switches);

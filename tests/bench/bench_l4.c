@@ -11,7 +11,7 @@
 
 #ifndef ROUNDS
 #define ROUNDS 400u
-#endif  /* batches that are timed */
+#endif /* batches that are timed */
 #define WARM_UP 40u
 #define VERIFIED 40u /* batches whose every packet is looked at */
 
@@ -69,12 +69,16 @@ static void measure(uint32_t flows)
 	uint64_t used, places, bytes;
 	l4_memory(rig.w, &used, &places, &bytes);
 	printf("{\"name\": \"l4.ns_per_packet\", \"flows\": %u, \"value\": %.1f, \"unit\": \"ns\", "
-	       "\"floor\": %.1f, \"above_floor\": %.1f, \"ratio\": %.2f, \"p5\": %.1f, \"p95\": %.1f, "
-	       "\"involuntary_switches\": %ld}\n", flows, value, base, value - base, value / base,
-		cost[ROUNDS / 20], cost[ROUNDS - ROUNDS / 20], rig_switches() - switches);
-	printf("{\"name\": \"l4.bytes_per_flow\", \"flows\": %u, \"places\": %llu, \"value\": %.1f, "
-	       "\"unit\": \"B\", \"fill\": %.2f}\n", flows, (unsigned long long)places,
-		(double)bytes / (double)places, (double)used / (double)places);
+	       "\"floor\": %.1f, \"above_floor\": %.1f, \"ratio\": %.2f, \"p5\": %.1f, \"p95\": "
+	       "%.1f, "
+	       "\"involuntary_switches\": %ld}\n",
+		flows, value, base, value - base, value / base, cost[ROUNDS / 20],
+		cost[ROUNDS - ROUNDS / 20], rig_switches() - switches);
+	printf("{\"name\": \"l4.bytes_per_flow\", \"flows\": %u, \"places\": %llu, \"value\": "
+	       "%.1f, "
+	       "\"unit\": \"B\", \"fill\": %.2f}\n",
+		flows, (unsigned long long)places, (double)bytes / (double)places,
+		(double)used / (double)places);
 	fflush(stdout);
 }
 

@@ -121,15 +121,20 @@ static void snapshot_fill(struct snap_header *h, uint32_t members, enum snap_lb 
 		*f = (struct snap_interface){.id = 1 + i, .enabled = 1};
 		strcpy(f->name, names[i]);
 		*TEST_ROW(h, SNAP_VLAN, struct snap_vlan, i) = (struct snap_vlan){.id = 3 + i,
-			.tag = (uint16_t)(10 + i), .mtu = 1500, .first_member = i, .members = 1,
+			.tag = (uint16_t)(10 + i),
+			.mtu = 1500,
+			.first_member = i,
+			.members = 1,
 			.tap = {'v', (char)('0' + i)}};
 		*TEST_ROW(h, SNAP_VLAN_MEMBER, struct snap_vlan_member, i) =
 			(struct snap_vlan_member){.interface = i};
 		*TEST_ROW(h, SNAP_SELF, struct snap_self, i) = (struct snap_self){
 			.id = 5 + i, .vlan = i, .addr = test_addr(selfs[i]), .prefix = 16};
 	}
-	*TEST_ROW(h, SNAP_ROUTE, struct snap_route, 0) = (struct snap_route){.id = 7, .vlan = SNAP_NIL,
-		.network = test_addr("0.0.0.0"), .gateway = test_addr("10.1.0.1")};
+	*TEST_ROW(h, SNAP_ROUTE, struct snap_route, 0) = (struct snap_route){.id = 7,
+		.vlan = SNAP_NIL,
+		.network = test_addr("0.0.0.0"),
+		.gateway = test_addr("10.1.0.1")};
 	*TEST_ROW(h, SNAP_POOL, struct snap_pool, 0) =
 		(struct snap_pool){.id = 8, .lb = lb, .members = members};
 	for (uint32_t i = 0; i < RIG_MEMBERS; i++)
@@ -138,21 +143,38 @@ static void snapshot_fill(struct snap_header *h, uint32_t members, enum snap_lb 
 	for (uint32_t i = 0; i < members; i++)
 		*TEST_ROW(h, SNAP_MEMBER, struct snap_member, i) = (struct snap_member){
 			.id = 40 + i, .node = i, .port = 8080, .live = test_live};
-	*TEST_ROW(h, SNAP_PROFILE, struct snap_profile, 0) = (struct snap_profile){.id = 9,
-		.idle_timeout = 86400, .handshake_timeout = 86400, .close_timeout = 5};
+	*TEST_ROW(h, SNAP_PROFILE, struct snap_profile, 0) = (struct snap_profile){
+		.id = 9, .idle_timeout = 86400, .handshake_timeout = 86400, .close_timeout = 5};
 	*TEST_ROW(h, SNAP_VADDR, struct snap_vaddr, 0) = (struct snap_vaddr){.id = 10,
-		.addr = test_addr("10.1.0.80"), .prefix = 32, .arp = 1, .icmp_echo = 1, .enabled = 1};
+		.addr = test_addr("10.1.0.80"),
+		.prefix = 32,
+		.arp = 1,
+		.icmp_echo = 1,
+		.enabled = 1};
 	*TEST_ROW(h, SNAP_VIRTUAL, struct snap_virtual, 0) = (struct snap_virtual){.id = 11,
-		.snatpool = SNAP_NIL, .source = test_addr("0.0.0.0"), .proto = IPPROTO_TCP,
-		.port = RIG_VIRTUAL_PORT, .translate_address = 1, .translate_port = 1,
-		.auto_lasthop = SNAP_ENABLED, .live = test_live};
+		.snatpool = SNAP_NIL,
+		.source = test_addr("0.0.0.0"),
+		.proto = IPPROTO_TCP,
+		.port = RIG_VIRTUAL_PORT,
+		.translate_address = 1,
+		.translate_port = 1,
+		.auto_lasthop = SNAP_ENABLED,
+		.live = test_live};
 }
 
 void rig_commit(uint32_t members, enum snap_lb lb)
 {
-	const uint32_t counts[SNAP_KINDS] = {[SNAP_SETTINGS] = 1, [SNAP_INTERFACE] = 2, [SNAP_VLAN] = 2,
-		[SNAP_VLAN_MEMBER] = 2, [SNAP_SELF] = 2, [SNAP_ROUTE] = 1, [SNAP_NODE] = RIG_MEMBERS,
-		[SNAP_POOL] = 1, [SNAP_MEMBER] = members, [SNAP_VADDR] = 1, [SNAP_VIRTUAL] = 1,
+	const uint32_t counts[SNAP_KINDS] = {[SNAP_SETTINGS] = 1,
+		[SNAP_INTERFACE] = 2,
+		[SNAP_VLAN] = 2,
+		[SNAP_VLAN_MEMBER] = 2,
+		[SNAP_SELF] = 2,
+		[SNAP_ROUTE] = 1,
+		[SNAP_NODE] = RIG_MEMBERS,
+		[SNAP_POOL] = 1,
+		[SNAP_MEMBER] = members,
+		[SNAP_VADDR] = 1,
+		[SNAP_VIRTUAL] = 1,
 		[SNAP_PROFILE] = 1};
 	struct view old = rig.view;
 	struct snap_header *snap = test_snapshot_new(counts);
@@ -160,9 +182,11 @@ void rig_commit(uint32_t members, enum snap_lb lb)
 	snapshot_fill(snap, members, lb);
 	snap->generation = ++rig.generation;
 	test_snapshot_seal(snap);
-	rig.view = (struct view){.snap = snap, .length = snap->length,
+	rig.view = (struct view){.snap = snap,
+		.length = snap->length,
 		.net = net_tables_new(snap, old.net, clock_ns()),
-		.listeners = listener_table_new(snap), .snat = snat_table_new(snap, 1)};
+		.listeners = listener_table_new(snap),
+		.snat = snat_table_new(snap, 1)};
 	live_sync(snap, &rig.counters);
 	rig.view.lb = lb_table_new(snap, &rig.counters, (uint32_t)(clock_ns() / 1000000000u));
 	CHECK(rig.view.net && rig.view.listeners && rig.view.snat && rig.view.lb);
@@ -211,8 +235,8 @@ void rig_init(uint32_t flows, bool hugepages)
 static void segment(uint8_t port, const uint8_t src_mac[6], uint32_t src, uint32_t dst,
 	uint16_t src_port, uint16_t dst_port, uint8_t flags, uint32_t seq, uint32_t ack)
 {
-	const unsigned length = sizeof(struct eth_hdr) + sizeof(struct ip4_hdr) +
-				sizeof(struct tcp_hdr) + PAYLOAD;
+	const unsigned length =
+		sizeof(struct eth_hdr) + sizeof(struct ip4_hdr) + sizeof(struct tcp_hdr) + PAYLOAD;
 	struct rte_mbuf *m = mbuf_new(rig.w->pool);
 	struct wire_info info;
 
@@ -227,10 +251,20 @@ static void segment(uint8_t port, const uint8_t src_mac[6], uint32_t src, uint32
 	memcpy(eth->dst, ports[port].mac, 6);
 	memcpy(eth->src, src_mac, 6);
 	eth->type = htons(ETH_TYPE_IP4);
-	*ip = (struct ip4_hdr){.version_ihl = 0x45, .length = htons(length - sizeof(*eth)), .ttl = 64,
-		.proto = IPPROTO_TCP, .src = src, .dst = dst, .fragment = htons(IP4_DF)};
-	*tcp = (struct tcp_hdr){.src = src_port, .dst = dst_port, .seq = htonl(seq), .ack = htonl(ack),
-		.offset = 0x50, .flags = flags, .window = htons(1000)};
+	*ip = (struct ip4_hdr){.version_ihl = 0x45,
+		.length = htons(length - sizeof(*eth)),
+		.ttl = 64,
+		.proto = IPPROTO_TCP,
+		.src = src,
+		.dst = dst,
+		.fragment = htons(IP4_DF)};
+	*tcp = (struct tcp_hdr){.src = src_port,
+		.dst = dst_port,
+		.seq = htonl(seq),
+		.ack = htonl(ack),
+		.offset = 0x50,
+		.flags = flags,
+		.window = htons(1000)};
 	ip->csum = csum_of(ip, sizeof(*ip));
 	CHECK(wire_parse(p, length, &info) == WIRE_OK);
 	csum_l4_write(p, &info);
@@ -252,7 +286,8 @@ void rig_client_segment(uint32_t flow, uint8_t flags, uint32_t seq, uint32_t ack
 	uint16_t port;
 
 	rig_client(flow, &addr, &port);
-	segment(0, router_mac, addr, htonl(0x0a010050), port, htons(RIG_VIRTUAL_PORT), flags, seq, ack);
+	segment(0, router_mac, addr, htonl(0x0a010050), port, htons(RIG_VIRTUAL_PORT), flags, seq,
+		ack);
 }
 
 void rig_server_segment(uint32_t flow, uint32_t member, uint8_t flags, uint32_t seq, uint32_t ack)
@@ -261,7 +296,8 @@ void rig_server_segment(uint32_t flow, uint32_t member, uint8_t flags, uint32_t 
 	uint16_t port;
 
 	rig_client(flow, &addr, &port);
-	segment(1, server_mac(member), rig_server(member), addr, htons(8080), port, flags, seq, ack);
+	segment(1, server_mac(member), rig_server(member), addr, htons(8080), port, flags, seq,
+		ack);
 }
 
 static void turn(struct worker *w)
@@ -337,9 +373,13 @@ static void answer_arp(void)
 		memcpy(eth->dst, ports[1].mac, 6);
 		memcpy(eth->src, server_mac(member), 6);
 		eth->type = htons(ETH_TYPE_ARP);
-		*arp = (struct arp_hdr){.hardware = htons(1), .protocol = htons(ETH_TYPE_IP4),
-			.hardware_length = 6, .protocol_length = 4, .op = htons(ARP_REPLY),
-			.sender = rig_server(member), .target = htonl(0x0a0200fe)};
+		*arp = (struct arp_hdr){.hardware = htons(1),
+			.protocol = htons(ETH_TYPE_IP4),
+			.hardware_length = 6,
+			.protocol_length = 4,
+			.op = htons(ARP_REPLY),
+			.sender = rig_server(member),
+			.target = htonl(0x0a0200fe)};
 		memcpy(arp->sender_mac, server_mac(member), 6);
 		memcpy(arp->target_mac, ports[1].mac, 6);
 		rig.in_port[rig.in_count] = 1;
@@ -462,7 +502,8 @@ static int run_apart(uint32_t flows, bool hugepages, void (*bench)(uint32_t flow
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-int rig_main(int argc, char **argv, const char *defaults, void (*bench)(uint32_t flows, bool hugepages))
+int rig_main(
+	int argc, char **argv, const char *defaults, void (*bench)(uint32_t flows, bool hugepages))
 {
 	bool hugepages = argc > 1 && !strcmp(argv[1], "--hugepages");
 	char *list = strdup(defaults), *state = NULL;

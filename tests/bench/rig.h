@@ -70,7 +70,8 @@ long rig_switches(void);
 uint32_t rig_places(uint32_t flows);
 
 /* Arguments [--hugepages] [FLOWS...]: runs bench for each number, in a process of its own. */
-int rig_main(int argc, char **argv, const char *defaults, void (*bench)(uint32_t flows, bool hugepages));
+int rig_main(
+	int argc, char **argv, const char *defaults, void (*bench)(uint32_t flows, bool hugepages));
 
 /* Sorts and takes the middle one. */
 double rig_median(double *values, unsigned n);

@@ -48,8 +48,8 @@ static void answer(const uint8_t *packet, const struct wire_info *w)
 	/* an IPv4-mapped address in an IPv6 packet is dropped as martian before anybody answers */
 	if (ip_is_v4(&src) != (w->ip_version == 4) || ip_is_v4(&from) != (w->ip_version == 4))
 		return;
-	unsigned n = emit_icmp_error(out, &src, w->ip_version == 4 ? ICMP_UNREACHABLE : ICMP6_UNREACHABLE,
-		0, 0, packet, w);
+	unsigned n = emit_icmp_error(out, &src,
+		w->ip_version == 4 ? ICMP_UNREACHABLE : ICMP6_UNREACHABLE, 0, 0, packet, w);
 	CHECK(wire_parse_quoted(out, n, &again) == WIRE_OK);
 	CHECK(again.flags & WIRE_ICMP_ERROR && csum_l4_right(out, &again));
 	if (w->proto != PROTO_TCP || w->flags & WIRE_FRAGMENT_LATER)

@@ -113,7 +113,8 @@ static int join_read(struct link *link, char *text)
 		if (option_read(join, params, word))
 			return -EINVAL;
 	for (enum side side = UP; side <= DOWN; side++)
-		link_way_init(&join->way[side], &params[side], link->seed, link->join_count * 2 + side);
+		link_way_init(
+			&join->way[side], &params[side], link->seed, link->join_count * 2 + side);
 	link->join_count++;
 	return 0;
 }
@@ -135,14 +136,16 @@ static struct join *join_find(struct link *link, const struct link_iface *from,
 	for (unsigned i = 0; i < link->join_count; i++) {
 		struct join *join = &link->joins[i];
 		for (*side = UP; *side <= DOWN; ++*side)
-			if (join->iface[*side] == from && (*side == UP || !join->tag || join->tag == tag))
+			if (join->iface[*side] == from &&
+				(*side == UP || !join->tag || join->tag == tag))
 				return join;
 	}
 	return NULL;
 }
 
 /* The frame as it leaves: with a tag more, a tag less, or as it came. */
-static struct link_item *item_new(const struct join *join, enum side side, const struct link_frame *frame)
+static struct link_item *item_new(
+	const struct join *join, enum side side, const struct link_frame *frame)
 {
 	struct link_item *item = malloc(sizeof(*item) + frame->length + TAG);
 	if (!item)
@@ -161,8 +164,8 @@ static struct link_item *item_new(const struct join *join, enum side side, const
 	return item;
 }
 
-static void frame_take(struct link *link, struct link_iface *from, const struct link_frame *frame,
-	uint64_t now)
+static void frame_take(
+	struct link *link, struct link_iface *from, const struct link_frame *frame, uint64_t now)
 {
 	enum side side;
 	if (frame->length <= MACS)
@@ -182,7 +185,8 @@ static void frame_take(struct link *link, struct link_iface *from, const struct 
 		if (!item)
 			return;
 		if (fate.corrupt_bit / 8 < item->length)
-			item->data[fate.corrupt_bit / 8] ^= fate.corrupt_bit ? 1u << fate.corrupt_bit % 8 : 0;
+			item->data[fate.corrupt_bit / 8] ^=
+				fate.corrupt_bit ? 1u << fate.corrupt_bit % 8 : 0;
 		item->at = fate.depart[copy];
 		item->owner = join;
 		item->number = fate.number * 2 + side;
@@ -239,7 +243,9 @@ static int report_write(const struct link *link)
 	uint64_t unfinished = 0;
 	for (unsigned i = 0; i < link->iface_count; i++)
 		unfinished += link->ifaces[i].unfinished;
-	fprintf(out, "{\"seed\": %llu, \"unknown_tag\": %llu, \"unfinished_checksum\": %llu, \"joins\": [",
+	fprintf(out,
+		"{\"seed\": %llu, \"unknown_tag\": %llu, \"unfinished_checksum\": %llu, \"joins\": "
+		"[",
 		(unsigned long long)link->seed, (unsigned long long)link->unknown_tag,
 		(unsigned long long)unfinished);
 	for (unsigned i = 0; i < link->join_count; i++) {
@@ -263,7 +269,8 @@ static int link_run(struct link *link, const sigset_t *unblocked)
 	while (!stop_wanted) {
 		int64_t wait = queue_drain(link);
 		struct timespec ts = {wait / 1000000000, wait % 1000000000};
-		if (ppoll(link->polls, link->iface_count, wait < 0 ? NULL : &ts, unblocked) < 0 && errno != EINTR)
+		if (ppoll(link->polls, link->iface_count, wait < 0 ? NULL : &ts, unblocked) < 0 &&
+			errno != EINTR)
 			return fail("poll", strerror(errno));
 		for (unsigned i = 0; i < link->iface_count; i++) {
 			int count = link_iface_receive(&link->ifaces[i], frames);
@@ -283,8 +290,8 @@ static int link_run(struct link *link, const sigset_t *unblocked)
 
 static int arguments_read(struct link *link, int argc, char **argv)
 {
-	static const struct option options[] = {{"seed", 1, NULL, 's'}, {"report", 1, NULL, 'r'},
-		{"join", 1, NULL, 'j'}, {0}};
+	static const struct option options[] = {
+		{"seed", 1, NULL, 's'}, {"report", 1, NULL, 'r'}, {"join", 1, NULL, 'j'}, {0}};
 	int option;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option == 's')

@@ -29,7 +29,8 @@ static int socket_set(int fd, unsigned index)
 {
 	const int on = 1, size = SOCKET_BUFFER;
 	struct packet_mreq promisc = {.mr_ifindex = (int)index, .mr_type = PACKET_MR_PROMISC};
-	struct sockaddr_ll addr = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL),
+	struct sockaddr_ll addr = {.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
 		.sll_ifindex = (int)index};
 
 	if (setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)) ||
@@ -47,7 +48,8 @@ int link_iface_open(struct link_iface *iface, const char *name)
 	unsigned index = if_nametoindex(name);
 	if (!index || strlen(name) >= sizeof(iface->name))
 		return -ENODEV;
-	*iface = (struct link_iface){.fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+	*iface = (struct link_iface){
+		.fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
 	if (iface->fd < 0)
 		return -errno;
 	strcpy(iface->name, name);
@@ -77,7 +79,8 @@ static void auxdata_apply(struct link_iface *iface, struct msghdr *header, struc
 		iface->unfinished++;
 	if (!(aux.tp_status & TP_STATUS_VLAN_VALID) || frame->length < MACS)
 		return;
-	uint16_t tag[2] = {htons(aux.tp_status & TP_STATUS_VLAN_TPID_VALID ? aux.tp_vlan_tpid : ETH_P_8021Q),
+	uint16_t tag[2] = {
+		htons(aux.tp_status & TP_STATUS_VLAN_TPID_VALID ? aux.tp_vlan_tpid : ETH_P_8021Q),
 		htons(aux.tp_vlan_tci)};
 	memmove(frame->data - TAG, frame->data, MACS);
 	memcpy(frame->data - TAG + MACS, tag, TAG);
@@ -90,8 +93,10 @@ int link_iface_receive(struct link_iface *iface, struct link_frame *frames)
 	struct link_burst *burst = iface->burst;
 	for (unsigned i = 0; i < LINK_BURST; i++) {
 		burst->vectors[i] = (struct iovec){burst->frames[i] + TAG, LINK_FRAME_MAX};
-		burst->headers[i].msg_hdr = (struct msghdr){.msg_iov = &burst->vectors[i], .msg_iovlen = 1,
-			.msg_control = &burst->controls[i], .msg_controllen = sizeof(burst->controls[i])};
+		burst->headers[i].msg_hdr = (struct msghdr){.msg_iov = &burst->vectors[i],
+			.msg_iovlen = 1,
+			.msg_control = &burst->controls[i],
+			.msg_controllen = sizeof(burst->controls[i])};
 	}
 	int count = recvmmsg(iface->fd, burst->headers, LINK_BURST, MSG_DONTWAIT, NULL);
 	if (count < 0)

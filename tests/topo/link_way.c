@@ -14,7 +14,8 @@ enum draw { DRAW_LOSS, DRAW_REORDER, DRAW_DUPLICATE, DRAW_CORRUPT, DRAW_BIT, DRA
 
 void link_params_init(struct link_params *params)
 {
-	*params = (struct link_params){.queue = 50 * 1000000u, .gap = 2 * 1000000u, .mtu = UINT32_MAX};
+	*params = (struct link_params){
+		.queue = 50 * 1000000u, .gap = 2 * 1000000u, .mtu = UINT32_MAX};
 }
 
 int link_params_set(struct link_params *p, const char *key, const char *value)
@@ -24,10 +25,14 @@ int link_params_set(struct link_params *p, const char *key, const char *value)
 		uint64_t *ns;
 		double *share;
 	} fields[] = {
-		{"delay", &p->delay, NULL},	    {"jitter", &p->jitter, NULL},
-		{"queue", &p->queue, NULL},	    {"gap", &p->gap, NULL},
-		{"loss", NULL, &p->loss},	    {"reorder", NULL, &p->reorder},
-		{"duplicate", NULL, &p->duplicate}, {"corrupt", NULL, &p->corrupt},
+		{"delay", &p->delay, NULL},
+		{"jitter", &p->jitter, NULL},
+		{"queue", &p->queue, NULL},
+		{"gap", &p->gap, NULL},
+		{"loss", NULL, &p->loss},
+		{"reorder", NULL, &p->reorder},
+		{"duplicate", NULL, &p->duplicate},
+		{"corrupt", NULL, &p->corrupt},
 	};
 	char *end;
 	double number = strtod(value, &end);
@@ -52,7 +57,8 @@ int link_params_set(struct link_params *p, const char *key, const char *value)
 	return 0;
 }
 
-void link_way_init(struct link_way *way, const struct link_params *params, uint64_t seed, uint64_t id)
+void link_way_init(
+	struct link_way *way, const struct link_params *params, uint64_t seed, uint64_t id)
 {
 	*way = (struct link_way){.params = *params, .seed = seed * 0x9e3779b97f4a7c15ull + id};
 }
@@ -122,7 +128,7 @@ struct link_fate link_way_decide(struct link_way *way, uint64_t now, size_t leng
 		fate.depart[1] = fate.depart[0] + p->gap;
 		if (length > ETHER_HEADER && happens(way, DRAW_CORRUPT, p->corrupt)) {
 			fate.corrupt_bit = ETHER_HEADER * 8 +
-				draw(way, DRAW_BIT) % ((length - ETHER_HEADER) * 8);
+					   draw(way, DRAW_BIT) % ((length - ETHER_HEADER) * 8);
 			way->counts.corrupted++;
 		}
 	}

@@ -18,7 +18,7 @@ struct link_params {
 	uint64_t queue;		/* ns a frame may wait for the rate; behind that it is dropped */
 	uint64_t gap;		/* ns that a reordered frame and a duplicate come late */
 	double loss, reorder, duplicate, corrupt; /* probability, 0-1 */
-	uint32_t mtu;		/* bytes behind the Ethernet header, tag not counted */
+	uint32_t mtu; /* bytes behind the Ethernet header, tag not counted */
 };
 
 #define LINK_COUNT_LIST(X)                                                                         \
@@ -52,10 +52,10 @@ struct link_way {
 };
 
 struct link_fate {
-	unsigned copies;     /* 0 = dropped, else 1 or 2 */
-	uint64_t number;     /* of the frame, for link_way_sent */
-	uint64_t depart[2];  /* time of each copy */
-	size_t corrupt_bit;  /* bit to flip, counted from the frame's start; 0 = none */
+	unsigned copies;    /* 0 = dropped, else 1 or 2 */
+	uint64_t number;    /* of the frame, for link_way_sent */
+	uint64_t depart[2]; /* time of each copy */
+	size_t corrupt_bit; /* bit to flip, counted from the frame's start; 0 = none */
 };
 
 /* No fault at all, any length. */
@@ -68,7 +68,8 @@ void link_params_init(struct link_params *params);
 int link_params_set(struct link_params *params, const char *key, const char *value);
 
 /* id tells the directions of one seed apart. */
-void link_way_init(struct link_way *way, const struct link_params *params, uint64_t seed, uint64_t id);
+void link_way_init(
+	struct link_way *way, const struct link_params *params, uint64_t seed, uint64_t id);
 
 /* A frame of length bytes, Ethernet header included, came in at time now. */
 struct link_fate link_way_decide(struct link_way *way, uint64_t now, size_t length);

@@ -36,7 +36,8 @@ static void test_clean(void)
 static void test_shares(void)
 {
 	struct link_way way = way_of((const char *const[][2]){{"loss", "2"}, {"duplicate", "1"},
-					     {"reorder", "3"}, {"corrupt", "0.5"}, {NULL}}, 7, 0);
+					     {"reorder", "3"}, {"corrupt", "0.5"}, {NULL}},
+		7, 0);
 	uint64_t copies = 0, late = 0;
 	for (uint64_t i = 0; i < FRAMES; i++) {
 		struct link_fate fate = link_way_decide(&way, i, 100);
@@ -58,7 +59,8 @@ static void test_seed(void)
 	struct link_way other_seed = way_of(words, 4, 0), other_way = way_of(words, 3, 1);
 	unsigned seed_differs = 0, way_differs = 0;
 	for (uint64_t i = 0; i < 1000; i++) {
-		struct link_fate fate = link_way_decide(&a, i * MS, 60), same = link_way_decide(&b, i * MS, 60);
+		struct link_fate fate = link_way_decide(&a, i * MS, 60),
+				 same = link_way_decide(&b, i * MS, 60);
 		CHECK_INT(fate.copies, same.copies);
 		CHECK_INT(fate.depart[0], same.depart[0]);
 		seed_differs += fate.copies != link_way_decide(&other_seed, i * MS, 60).copies;
@@ -71,8 +73,9 @@ static void test_seed(void)
 /* 12 Mbit/s carry a frame of 1,500 bytes in 1 ms; 3 ms of queue hold three waiting ones. */
 static void test_rate(void)
 {
-	struct link_way way = way_of((const char *const[][2]){{"rate", "12"}, {"queue", "3"},
-					     {"delay", "10"}, {NULL}}, 1, 0);
+	struct link_way way = way_of(
+		(const char *const[][2]){{"rate", "12"}, {"queue", "3"}, {"delay", "10"}, {NULL}},
+		1, 0);
 	for (unsigned i = 0; i < 4; i++)
 		CHECK_INT(link_way_decide(&way, 100 * MS, 1500).depart[0], (111 + i) * MS);
 	CHECK_INT(link_way_decide(&way, 100 * MS, 1500).copies, 0);
