@@ -273,8 +273,10 @@ static unsigned worker_of(struct rte_mbuf *m)
 	const struct wire_info *i = &pkt_of(m)->wire;
 	unsigned offset = i->ip_version == 4 ? 12 : 8, length = i->ip_version == 4 ? 8 : 32;
 	uint32_t ports = (uint32_t)i->src_port << 16 | i->dst_port;
-	uint32_t hash = rte_hash_crc((const char *)pkt_l3(m) + offset, length, i->proto);
+	uint64_t addresses[4]; /* aligned, as the hash wants them */
 
+	memcpy(addresses, (const char *)pkt_l3(m) + offset, length);
+	uint32_t hash = rte_hash_crc(addresses, length, i->proto);
 	return rte_hash_crc_4byte(ports, hash) % ring_count;
 }
 
