@@ -59,6 +59,16 @@ def test_http_by_ratio_while_many_are_under_way(topology, workers):
         assert min(created) > 50, f"one worker did it all: {created}"
 
 
+def test_http_by_ratio_with_polling_workers(topology, ip4):
+    picture = topology()
+    picture.start_nginx()
+    picture.start_weir(web(picture, ip4), workers=1, idle="poll")
+    burst = http_burst(picture.client, ip4.virtual, 100)
+    assert not burst.errors
+    check_shares(burst.order, RATIOS, "poll")
+    assert sum(row["sleeps"] for row in picture.weir.show("sys worker")) == 0
+
+
 @pytest.mark.parametrize("mode, ratios, expected", [
     ("round-robin", [4, 3, 2, 1], [1, 1, 1, 1]),
     ("ratio-member", [5, 1], [5, 1])])

@@ -68,6 +68,35 @@ def test_ten_thousand_ratios_and_a_thousand_commits(topology, ip4, driver):
     run(topology, ip4, 10000, 1000, 120, workers=2, driver=driver)
 
 
+def resident(pid):
+    """Memory of a process in kB."""
+    with open(f"/proc/{pid}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+
+@pytest.mark.parametrize("edits", [3000, pytest.param(100000, marks=pytest.mark.long)])
+def test_control_messages_leave_no_memory(topology, ip4, edits):
+    """iqiyi/dpvs#382, #588, #875: what each call leaked there."""
+    picture, weir = start(topology, ip4)
+
+    def calls(count):
+        for number in range(count):
+            weir.edit("modify", f"ltm pool web members modify {{ {ip4.server(1)}:80 {{ ratio {number % 9 + 1} }} }}")
+            if number % 10 == 0:
+                weir.edit("create", "ltm pool passing members add { 10.0.2.99:80 { } }")
+                weir.show("ltm pool members")
+                weir.edit("delete", "ltm pool passing")
+                weir.edit("delete", "ltm node 10.0.2.99")
+
+    calls(300)
+    before = resident(weir.cp.pid), resident(weir.dp.pid), levels(weir)
+    calls(edits)
+    after = resident(weir.cp.pid), resident(weir.dp.pid), levels(weir)
+    assert after[0] - before[0] < 2048, "weir-cp grew by kB"
+    assert after[1] - before[1] < 2048, "weir-dp grew by kB"
+    assert after[2]["heap-blocks"] <= before[2]["heap-blocks"] + 16
+
+
 def test_wrong_commit_changes_nothing(topology, ip4):
     picture, weir = start(topology, ip4)
     before = weir.status(), weir.weirsh("list ltm")

@@ -3,6 +3,7 @@
 
     client --- 1.1 Weir 1.2 --- switch --- s1 s2
 """
+import threading
 import time
 
 import pytest
@@ -112,6 +113,24 @@ def test_ratio_change_moves_no_flow_and_counts_at_once(topology, workers, ip4):
     after = {(row["cs-client-port"], row["ss-server-addr"], row["ss-client-port"]) for row in weir.connections()}
     assert before <= after
     for sock in socks:
+        sock.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        assert b"200 OK" in sock.recv(2000)
+        sock.close()
+
+
+def test_flapping_member_disrupts_nobody(topology, workers, ip4):
+    """Readiness that comes and goes changes new selections alone: cilium/cilium#20407, #42170."""
+    picture, weir = start(topology, ip4, workers=workers)
+    held = [picture.client.connect((ip4.virtual, 80)) for _ in range(8)]
+    bursts = []
+    traffic = threading.Thread(target=lambda: bursts.append(http_burst(picture.client, ip4.virtual, 400, parallel=4)))
+    traffic.start()
+    for number in range(100):
+        session = "user-disabled" if number % 2 == 0 else "user-enabled"
+        weir.edit("modify", f"ltm pool web members modify {{ {name(ip4, 1)} {{ session {session} }} }}")
+    traffic.join()
+    assert not bursts[0].errors and len(bursts[0].order) == 400
+    for sock in held:
         sock.sendall(b"GET / HTTP/1.0\r\n\r\n")
         assert b"200 OK" in sock.recv(2000)
         sock.close()
