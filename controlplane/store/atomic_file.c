@@ -107,7 +107,7 @@ static int write_new(const char *path, const void *data, size_t length, mode_t m
 	return rc;
 }
 
-int file_replace(const char *path, const void *data, size_t length, mode_t mode)
+static int replace(const char *path, const void *data, size_t length, mode_t mode)
 {
 	struct stat st;
 	char *fresh;
@@ -125,4 +125,14 @@ int file_replace(const char *path, const void *data, size_t length, mode_t mode)
 	}
 	free(fresh);
 	return rc ? rc : file_sync_folder(path);
+}
+
+int file_replace(const char *path, const void *data, size_t length, mode_t mode)
+{
+	/* Of a symbolic link, the file that it names: people keep weir.conf among files of their own. */
+	char *real = realpath(path, NULL);
+	int rc = replace(real ? real : path, data, length, mode);
+
+	free(real);
+	return rc;
 }

@@ -13,7 +13,8 @@ int file_read(const char *path, char **data, size_t *length);
 
 /*
  * Writes a new file beside path, flushes it to the disk, renames it to path and flushes the folder. An
- * existing file's permissions are kept, a new one gets mode. 0 or -errno; path is untouched then.
+ * existing file's permissions are kept, a new one gets mode; of a symbolic link, the file that it names is
+ * replaced. 0 or -errno; path is untouched then.
  */
 int file_replace(const char *path, const void *data, size_t length, mode_t mode);
 

@@ -178,6 +178,20 @@ static char *read_file(const char *name, size_t *length)
 	return text;
 }
 
+/* JSON carries no NUL: what weir-cp says of one in its own file is said here. */
+static bool has_nul(struct shell *sh, const char *name, const char *text, size_t length)
+{
+	const char *nul = memchr(text, 0, length);
+	unsigned line = 1;
+
+	if (!nul)
+		return false;
+	for (const char *p = text; p < nul; p++)
+		line += *p == '\n';
+	session_fail(&sh->session, "%s:%u: a NUL byte is never part of a value", name, line);
+	return true;
+}
+
 static enum outcome config_load(struct shell *sh, const struct cli_command *c)
 {
 	json_t *request = json_pack("{s:s, s:b, s:b}", "op", "load", "verify",
@@ -191,6 +205,11 @@ static enum outcome config_load(struct shell *sh, const struct cli_command *c)
 		if (!text) {
 			session_fail(&sh->session, "load sys config: file %s: %s", file->text,
 				strerror(errno));
+			json_decref(request);
+			return OUTCOME_REFUSED;
+		}
+		if (has_nul(sh, file->text, text, length)) {
+			free(text);
 			json_decref(request);
 			return OUTCOME_REFUSED;
 		}

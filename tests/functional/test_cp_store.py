@@ -166,3 +166,16 @@ def test_full_disk_and_files_that_cannot_be_opened_again(cp, tmp_path):
         if cp.daemon.running():
             cp.daemon.kill()
         subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_save_through_a_symbolic_link(cp):
+    """The file that the link names is written; the link stays."""
+    cp.start()
+    own = cp.run_dir / "own"
+    own.mkdir()
+    cp.conf.rename(own / "site.conf")
+    cp.conf.symlink_to("own/site.conf")
+    cp.edit("modify", "ltm pool web description linked")
+    cp.ask("save")
+    assert cp.conf.is_symlink() and "linked" in (own / "site.conf").read_text()
+    assert [path.name for path in own.iterdir()] == ["site.conf"]

@@ -259,6 +259,10 @@ def test_load_sends_the_file(fake, tmp_path):
                               "text": {"bytes": conf.read_bytes().decode("latin-1")}}]
     done = fake.weirsh("load sys config file /nonexistent")
     assert done.returncode == 1 and b"/nonexistent: No such file" in done.stderr
+    conf.write_bytes(b"ltm pool a { }\n\0")
+    done = fake.weirsh("load", "sys", "config", "file", conf)
+    assert done.returncode == 1 and f"{conf}:2: a NUL byte".encode() in done.stderr
+    assert len(fake.requests) == 1
     fake.weirsh("load sys config")
     assert fake.requests[-1] == {"op": "load", "verify": False, "merge": False}
 
