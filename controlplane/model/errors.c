@@ -56,8 +56,10 @@ const char *model_error_text(const struct model_error *err, char *buf, size_t si
 {
 	struct text t = {0};
 
-	if (err->file[0])
+	if (err->file[0] && err->line)
 		text_printf(&t, "%s:%d: ", err->file, err->line);
+	else if (err->file[0])
+		text_printf(&t, "%s: ", err->file);
 	if (err->kind[0] || err->object[0])
 		text_printf(&t, "%s%s%s: ", err->kind, err->kind[0] && err->object[0] ? " " : "",
 			err->object);

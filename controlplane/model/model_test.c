@@ -2,6 +2,8 @@
 /* Transactions, references, what is created beside, holds, roles. */
 #include "model/model_fixture.h"
 
+#include <errno.h>
+
 static void pool_of_two(struct model *m)
 {
 	must(m, "create ltm pool web members add { 10.0.0.1:80 { ratio 3 } 10.0.0.2:80 { } }");
@@ -167,6 +169,16 @@ static void test_holds(void)
 	CHECK(model_commit(m, NULL, &err) == 0);
 	CHECK_INT(
 		holds_bits(&model_node(object(m, KIND_NODE, "10.0.0.1"))->live.holds), HOLD_STATE);
+	/* A reason goes into weir.conf and must come back from it. */
+	char reason[HOLD_REASON_MAX + 2];
+	memset(reason, 'r', sizeof(reason));
+	reason[HOLD_REASON_MAX + 1] = '\0';
+	CHECK(model_begin(m, &fixture_operator) == 0);
+	CHECK(model_hold(m, object(m, KIND_NODE, "10.0.0.1")->id, HOLD_AGENT, HOLD_STATE, reason,
+		      &err) == -EINVAL);
+	CHECK(model_hold(m, object(m, KIND_NODE, "10.0.0.1")->id, HOLD_AGENT, HOLD_STATE,
+		      reason + 1, &err) == 0);
+	model_abort(m);
 	model_free(m);
 }
 
