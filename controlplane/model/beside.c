@@ -90,17 +90,41 @@ static int member_node(struct model *m, struct item *it, const struct member_nam
 	return address_object(m, KIND_NODE, name->host, &addr, node, err);
 }
 
+static int address_differs(struct model *m, struct item *it, const struct item *node,
+	const struct ip_addr *addr, struct model_error *err)
+{
+	char text[IP_ADDR_TEXT];
+
+	return fail(m, err, -EINVAL, it, "address", "node %s has address %s", node->o.path,
+		ip_format(addr, text));
+}
+
+/* The node may have got another address, from a whole file; then the member has it too. */
+static int member_follow(struct model *m, struct item *it, struct model_error *err)
+{
+	struct pool_member *member = it->data;
+	const struct pool_member *before = touch_of(m, it)->before;
+	const struct item *node = item_of(m, member->conf.node);
+	const struct ip_addr *addr = &((const struct node *)node->data)->conf.address;
+
+	if (before && !ip_equal(&member->conf.address, addr) &&
+		!ip_equal(&member->conf.address, &before->conf.address))
+		return address_differs(m, it, node, addr, err);
+	member->conf.address = *addr;
+	return 0;
+}
+
 static int member_complete(struct model *m, struct item *it, struct model_error *err)
 {
 	struct pool_member *member = it->data;
 	struct member_name name;
 	struct item *node;
 	static const struct ip_addr none;
-	char why[160], text[IP_ADDR_TEXT];
+	char why[160];
 	int rc;
 
 	if (member->conf.node != ID_NONE)
-		return 0;
+		return member_follow(m, it, err);
 	if (name_endpoint(it->o.path, &name, why, sizeof(why)))
 		return fail(m, err, -EINVAL, it, NULL, "%s", why);
 	rc = member_node(m, it, &name, &node, err);
@@ -108,8 +132,7 @@ static int member_complete(struct model *m, struct item *it, struct model_error 
 		return rc;
 	const struct ip_addr *addr = &((const struct node *)node->data)->conf.address;
 	if (!ip_equal(&member->conf.address, &none) && !ip_equal(&member->conf.address, addr))
-		return fail(m, err, -EINVAL, it, "address", "node %s has address %s", node->o.path,
-			ip_format(addr, text));
+		return address_differs(m, it, node, addr, err);
 	member->conf.address = *addr;
 	member->conf.port = name.port;
 	member->conf.node = node->o.id;

@@ -430,7 +430,9 @@ static int load_translated(
 
 	if (whole)
 		mark_unseen(m, true);
+	m->whole = whole;
 	rc = conf_apply(m, text, flags | (whole ? LOAD_WHOLE : LOAD_PART), err);
+	m->whole = false;
 	m->internal = true;
 	if (whole && !rc)
 		rc = drop_unseen(m, false, err);

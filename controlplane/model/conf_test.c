@@ -102,8 +102,10 @@ static void test_long_word(void)
 		for (int n = 0; n < 1 << 20; n++)
 			text_add(&text, "0123456789abcdef", 16);
 		CHECK(load(m, text.data, 0, NULL) != 0);
-		CHECK_STR(fixture_said, i ? "weir.conf:1: ltm pool web: description: a word is longer than 65536 bytes"
-					  : "weir.conf:1: ltm pool: a word is longer than 65536 bytes");
+		CHECK_STR(fixture_said,
+			i ? "weir.conf:1: ltm pool web: description: a word is longer than 65536 "
+			    "bytes"
+			  : "weir.conf:1: ltm pool: a word is longer than 65536 bytes");
 		text_fini(&text);
 	}
 	model_free(m);
@@ -339,6 +341,43 @@ static void test_store_reuse(void)
 	model_free(n);
 }
 
+/* A file that takes the place of everything may say another address; one that is merged may not. */
+static void test_new_addresses(void)
+{
+	struct model *m = model_new();
+	struct ip_addr addr;
+	char text[IP_ADDR_TEXT];
+
+	CHECK(load(m,
+		      "ltm node a { address 10.0.0.1 }\nltm node b { address 10.0.0.2 }\n"
+		      "ltm pool web { members { a:80 { } b:80 { } } }\n",
+		      0, NULL) == 0);
+	uint32_t id = object(m, KIND_NODE, "a")->id;
+	CHECK(load(m, "ltm node a { address 10.0.0.9 }", LOAD_MERGE, NULL) != 0);
+	CHECK(strstr(fixture_said, "address: cannot be changed"));
+	/* They also change places. */
+	CHECK(load(m,
+		      "ltm node a { address 10.0.0.2 }\nltm node b { address 10.0.0.1 }\n"
+		      "ltm pool web { members { a:80 { } b:80 { } } }\n",
+		      0, NULL) == 0);
+	addr = model_node(object(m, KIND_NODE, "a"))->conf.address;
+	CHECK_STR(ip_format(&addr, text), "10.0.0.2");
+	CHECK_INT(object(m, KIND_NODE, "a")->id, id);
+	const struct object *pool = object(m, KIND_POOL, "web");
+	addr = model_pool_member(model_find(m, KIND_POOL_MEMBER, pool->id, "a:80"))->conf.address;
+	CHECK_STR(ip_format(&addr, text), "10.0.0.2");
+	CHECK(load(m, "ltm node c { address 10.0.0.2 }", LOAD_MERGE, NULL) != 0);
+	CHECK(strstr(fixture_said, "ltm node /Common/c: address: /Common/a has the same"));
+	CHECK(load(m, "ltm node a { address 10.0.0.2 }\nltm node b { address 10.0.0.2 }\n", 0,
+		      NULL) != 0);
+	CHECK(load(m,
+		      "ltm node a { address 10.0.0.3 }\n"
+		      "ltm pool web { members { a:80 { address 10.0.0.4 } } }\n",
+		      0, NULL) != 0);
+	CHECK(strstr(fixture_said, "node /Common/a has address 10.0.0.3"));
+	model_free(m);
+}
+
 static void test_edit(void)
 {
 	struct model *m = model_new();
@@ -394,7 +433,8 @@ static void test_edit(void)
 		"object");
 	must_fail(m, "create sys db x value y", "sys db x: objects of this kind cannot be created");
 	must_fail(m, "create ", "names no object");
-	must_fail(m, "create ltm pool none", "ltm pool none: \"none\" is a word with a meaning, no name");
+	must_fail(m, "create ltm pool none",
+		"ltm pool none: \"none\" is a word with a meaning, no name");
 	must(m, "create ltm pool doomed");
 	must_fail(m, "delete ltm pool doomed description x",
 		"ltm pool doomed: delete takes a name and nothing else");
@@ -415,6 +455,7 @@ int main(void)
 	test_tour();
 	test_store();
 	test_store_reuse();
+	test_new_addresses();
 	test_edit();
 	return 0;
 }

@@ -129,7 +129,7 @@ static int set_take(struct model *m, struct item *it, const struct field *f, str
 		return fail(m, err, -EOPNOTSUPP, it, f->name,
 			"other values than \"%s\" are not supported yet",
 			f->default_text ? f->default_text : "none");
-	if (f->create_only && t->before && !same && !m->internal)
+	if (f->create_only && t->before && !same && !m->internal && !m->whole)
 		return fail(m, err, -EINVAL, it, f->name,
 			"cannot be changed: delete and create the object");
 	if (!adds && names_objects(f))

@@ -70,7 +70,7 @@ def test_changes_follow_and_nothing_else_moves(cp):
     assert "192.0.2.0/24" not in routes(cp)
     cp.edit("create", "net route b network 203.0.113.0/24 blackhole")
     assert routes(cp)["203.0.113.0/24"]["type"] == "blackhole"
-    cp.ask("load", text=wc.vlan("internal", "1.2", number=20) + wc.self_ip("new", "10.0.2.7/24", "internal"))
+    cp.ask("load", text=wc.vlan("internal", "1.2", number=20) + wc.self_ip("i", "10.0.2.7/24", "internal"))
     assert set(links(cp)) == {"internal", "foreign"} and addresses(cp, "internal") == {"10.0.2.7/24"}
     assert routes(cp) == {} and links(cp)["internal"]["ifindex"] == before["internal"]
 
