@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 
 #include "monitor/mon_config.h"
 #include "monitor/mon_type.h"
@@ -35,7 +36,7 @@ struct mon_probe {
 	size_t out_length;
 	char *buf;	      /* came and was not taken */
 	size_t length, limit; /* limit: bytes that are kept, 0: MON_SEARCH_MAX */
-	unsigned step;	      /* of the type's conversation */
+	unsigned step;	      /* of the type's conversation; advice: 1 if there is some */
 	void *own;	      /* private_size bytes of the type */
 	char reason[MON_REASON_MAX];
 };
@@ -125,6 +126,8 @@ void mon_instance_result(struct mon_instance *in, const struct mon_probe *p, enu
 /* --- mon_stream.c: conversations --- */
 int mon_stream_start(struct mon_probe *p);
 void mon_stream_ready(struct mon_probe *p);
+/* The instance's target as a socket address; its length. */
+socklen_t mon_target(const struct mon_instance *in, unsigned port, struct sockaddr_storage *out);
 /* Queues bytes; what the kernel does not take now goes later. */
 void mon_send(struct mon_probe *p, const void *bytes, size_t length);
 /* Forgets the first length bytes of the input; only within input(). */

@@ -217,11 +217,11 @@ struct mon_monitor *mon_monitor_new(const json_t *message, struct mon_fault *fau
 		return NULL;
 	}
 	LIST_INIT(&m->instances);
+	m->source = json_incref((json_t *)message);
 	if (monitor_read(m, message, fault)) {
 		mon_monitor_free(m);
 		return NULL;
 	}
-	m->source = json_incref((json_t *)message);
 	return m;
 }
 

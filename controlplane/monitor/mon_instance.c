@@ -145,6 +145,8 @@ void mon_instance_result(struct mon_instance *in, const struct mon_probe *p, enu
 	uint64_t now = mon_now_ms();
 	bool changed = false;
 
+	if (in->monitor->type->advice && !p->step)
+		o = MON_NOTHING;
 	if (o == MON_NOTHING) {
 		fault_note(in, p->reason);
 		/* The rule must not count the time in which nothing was asked. */
@@ -171,11 +173,12 @@ static void probe_send(struct mon_instance *in, uint64_t now)
 {
 	unsigned most = in->rule.verdict == MON_DOWN ? MON_FLIGHT_DOWN_MAX : MON_FLIGHT_MAX;
 
-	in->judged = false;
+	in->judged = in->monitor->type->advice;
 	if (in->flight >= most)
 		return;
 	in->probes_count++;
-	mon_rule_sent(&in->rule, now);
+	if (!in->monitor->type->advice)
+		mon_rule_sent(&in->rule, now);
 	mon_probe_start(in);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <getopt.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/log.h"
 #include "monitor/mon.h"
 #include "monitor/mon_privileges.h"
+#include "monitor/mon_runner.h"
 
 #define DESCRIPTORS_WANTED 200000u
 #define DESCRIPTORS_SPARE 64u /* for everything but probes */
@@ -21,15 +23,16 @@ static const char usage[] = "weir-mon --run-dir DIR [options]\n"
 			    "  --debug        more messages\n";
 
 struct options {
-	const char *run_dir, *user;
+	const char *run_dir, *user, *script_user;
 	bool debug;
 };
 
 static bool options_parse(int argc, char **argv, struct options *o)
 {
-	enum { RUN_DIR, USER, DEBUG, HELP };
+	enum { RUN_DIR, USER, SCRIPT_USER, DEBUG, HELP };
 	static const struct option known[] = {{"run-dir", 1, NULL, RUN_DIR},
-		{"user", 1, NULL, USER}, {"debug", 0, NULL, DEBUG}, {"help", 0, NULL, HELP}, {0}};
+		{"user", 1, NULL, USER}, {"script-user", 1, NULL, SCRIPT_USER},
+		{"debug", 0, NULL, DEBUG}, {"help", 0, NULL, HELP}, {0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", known, NULL)) >= 0) {
@@ -37,6 +40,8 @@ static bool options_parse(int argc, char **argv, struct options *o)
 			o->run_dir = optarg;
 		else if (c == USER)
 			o->user = optarg;
+		else if (c == SCRIPT_USER)
+			o->script_user = optarg;
 		else if (c == DEBUG)
 			o->debug = true;
 		else
@@ -91,21 +96,46 @@ static int mon_init(struct mon *mon, struct event *signals[2])
 			return -ENOMEM;
 	}
 	mon->io = mon_io_new(mon->base);
+	mon->icmp = mon_icmp_new();
 	mon->flight_max = descriptors();
-	return mon->io ? 0 : -ENOMEM;
+	if (!mon->io || !mon->icmp)
+		return -ENOMEM;
+	return mon_icmp_listen(mon->icmp, mon->base);
 }
 
 static void mon_fini(struct mon *mon, struct event *signals[2])
 {
 	mon_link_free(mon->link);
 	mon_clear(mon);
+	mon_runner_free(mon->runner);
 	mon_io_free(mon->io);
+	mon_icmp_free(mon->icmp);
 	for (int i = 0; i < 2; i++)
 		if (signals[i])
 			event_free(signals[i]);
 	if (mon->base)
 		event_base_free(mon->base);
 	libevent_global_shutdown();
+}
+
+/* Only root can put scripts under another user; else there are no external monitors. */
+static int runner_init(struct mon *mon, const struct options *o)
+{
+	const char *user = o->script_user;
+	uid_t uid;
+	gid_t gid;
+
+	if (geteuid() != 0) {
+		log_warning("external: needs to be started as root");
+		return 0;
+	}
+	if (!user)
+		user = getpwnam("weir-mon-ext") ? "weir-mon-ext" : "nobody";
+	int rc = privileges_user(user, &uid, &gid);
+	if (rc)
+		return rc;
+	mon->runner = mon_runner_new(uid, gid, o->run_dir);
+	return mon->runner ? 0 : -errno;
 }
 
 static int run(struct mon *mon, const struct options *o)
@@ -115,6 +145,8 @@ static int run(struct mon *mon, const struct options *o)
 	char path[4096];
 	int rc = privileges_user(o->user, &uid, &gid);
 
+	if (rc == 0)
+		rc = runner_init(mon, o);
 	if (rc == 0)
 		rc = privileges_drop(uid, gid);
 	if (rc)

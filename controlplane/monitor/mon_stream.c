@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "monitor/mon.h"
 #include "monitor/mon_tls.h"
@@ -127,7 +128,7 @@ static ssize_t read_some(struct mon_probe *p, char *to, size_t size)
 			return -ECONNRESET;
 		return error == SSL_ERROR_ZERO_RETURN ? 0 : -EPROTO;
 	}
-	ssize_t n = recv(p->fd, to, size, 0);
+	ssize_t n = read(p->fd, to, size);
 	return n < 0 ? -errno : n;
 }
 
@@ -278,10 +279,8 @@ void mon_stream_ready(struct mon_probe *p)
 		mon_probe_end(p, outcome);
 }
 
-static socklen_t target(const struct mon_instance *in, struct sockaddr_storage *out)
+socklen_t mon_target(const struct mon_instance *in, unsigned port, struct sockaddr_storage *out)
 {
-	unsigned port = in->to_port ? in->to_port : in->monitor->type->port;
-
 	memset(out, 0, sizeof(*out));
 	if (ip_is_v4(&in->to_address)) {
 		struct sockaddr_in *a = (struct sockaddr_in *)out;
@@ -303,7 +302,8 @@ int mon_stream_start(struct mon_probe *p)
 	const struct mon_type *type = type_of(p);
 	struct mon_instance *in = p->in;
 	struct sockaddr_storage to;
-	socklen_t length = target(in, &to);
+	unsigned port = in->to_port ? in->to_port : type->port;
+	socklen_t length = mon_target(in, port, &to);
 
 	p->fd = socket(to.ss_family,
 		(type->datagram ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -29,6 +29,7 @@ struct mon_type {
 	bool tls;
 	bool half_open;	     /* closes before the handshake is complete */
 	bool framed;	     /* input() knows where an answer ends */
+	bool advice;	      /* who does not answer says nothing */
 	bool quiet_is_good;  /* with no recv: no answer is a good answer */
 	unsigned port;	     /* used if the instance has none; 0: it must have one, or needs none */
 	size_t private_size; /* of probe->own, zeroed at the start */

@@ -4,8 +4,8 @@
 
 #include "monitor/mon.h"
 
-const struct mon_type *const mon_types[] = {
-	&mon_tcp, &mon_tcp_half_open, &mon_tcp_echo, &mon_udp, &mon_http, &mon_https, NULL};
+const struct mon_type *const mon_types[] = {&mon_tcp, &mon_tcp_half_open, &mon_tcp_echo, &mon_udp,
+	&mon_http, &mon_https, &mon_icmp, &mon_gateway_icmp, &mon_agent_check, &mon_external, NULL};
 
 const struct mon_type *mon_type_find(const char *name)
 {
