@@ -124,9 +124,9 @@ void pass_addresses(struct pass *p)
 	for (unsigned i = 0; rc == 0 && (o = model_at(p->m, KIND_SELF, i)); i++) {
 		const struct self_conf *conf = &model_self(o)->conf;
 		const struct tap *tap = pass_tap(p, conf->vlan);
-		struct address *row = tap ? address_add(&a, tap->index, &conf->address.addr,
-						    conf->address.len)
-					  : NULL;
+		struct address *row =
+			tap ? address_add(&a, tap->index, &conf->address.addr, conf->address.len)
+			    : NULL;
 		if (row)
 			row->wanted = true;
 		else if (tap)

@@ -453,7 +453,8 @@ static int read_kind(struct words *w)
 		name_set(w, all.data ? all.data : "");
 	text_fini(&all);
 	if (w->token != TOKEN_BAD)
-		w->lex->word_line = line; /* the words of a kind that is none may reach into the next line */
+		w->lex->word_line =
+			line; /* the words of a kind that is none may reach into the next line */
 	return refuse(w, NULL, "is no kind of object that is supported");
 }
 

@@ -153,7 +153,8 @@ int name_path(enum model_kind kind, const char *name, char *path, char *reason, 
 		return refuse(reason, size, -EINVAL, "\"%s\" is not a name", name);
 	/* nobody could say "modify ltm pool all" or "pool none" of such an object */
 	if (!strcmp(leaf, "all") || !strcmp(leaf, "none"))
-		return refuse(reason, size, -EINVAL, "\"%s\" is a word with a meaning, no name", leaf);
+		return refuse(
+			reason, size, -EINVAL, "\"%s\" is a word with a meaning, no name", leaf);
 	strcpy(path, FOLDER_COMMON "/");
 	if (kind != KIND_VIRTUAL_ADDRESS && !strncmp(leaf, "any", 3)) {
 		strcat(path, leaf);

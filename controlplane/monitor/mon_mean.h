@@ -6,11 +6,11 @@
 /* The response-time mean of an adaptive monitor: fades over timespan. */
 struct mon_mean {
 	double ms;
-	unsigned count; /* samples, up to MON_MEAN_SAMPLES */
+	unsigned count;		 /* samples, up to MON_MEAN_SAMPLES */
 	unsigned long long last; /* ms */
 };
 
-#define MON_MEAN_SAMPLES 8u  /* no judgement before so many answers */
+#define MON_MEAN_SAMPLES 8u   /* no judgement before so many answers */
 #define MON_MEAN_FLOOR_MS 5.0 /* a divergence of less is noise */
 
 /* What an adaptive monitor allows. */
@@ -22,7 +22,7 @@ struct mon_adaptive {
 };
 
 /* Adds a response time. Returns NULL if it is near the mean, else what is wrong with it. */
-const char *mon_mean_judge(struct mon_mean *m, const struct mon_adaptive *a, double ms,
-	unsigned long long now);
+const char *mon_mean_judge(
+	struct mon_mean *m, const struct mon_adaptive *a, double ms, unsigned long long now);
 
 #endif

@@ -154,8 +154,8 @@ void store_fold_poll(struct store *s)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		old_log_remove(s);
 	else
-		log_error("store: %s: cannot be written; it will be tried again in %u s", s->running,
-			FOLD_RETRY_SECONDS);
+		log_error("store: %s: cannot be written; it will be tried again in %u s",
+			s->running, FOLD_RETRY_SECONDS);
 }
 
 void store_fold_stop(struct store *s)

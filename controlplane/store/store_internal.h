@@ -12,11 +12,11 @@ struct store {
 	char *running, *log, *old_log, *startup; /* paths */
 	int lock_fd, log_fd;
 	bool empty;
-	bool old_log_there; /* a fold is under way, or failed */
-	pid_t folder;	    /* child that folds, or 0 */
+	bool old_log_there;	     /* a fold is under way, or failed */
+	pid_t folder;		     /* child that folds, or 0 */
 	uint64_t fold_not_before_ns; /* after one that failed */
-	bool torn;	    /* the log's end is half a record, behind log_bytes */
-	bool sync_due;	    /* the log has bytes that are not flushed */
+	bool torn;		     /* the log's end is half a record, behind log_bytes */
+	bool sync_due;		     /* the log has bytes that are not flushed */
 	uint64_t log_bytes, log_records, running_bytes;
 	uint64_t seq, origin, saved_generation;
 	unsigned unsaved_commits;

@@ -80,8 +80,8 @@ static void log_end_tell(const struct log_file *f, size_t offset)
 	if (asprintf(&kept, "%s.damaged", f->path) < 0)
 		return;
 	int rc = file_replace(kept, f->data, f->size, 0600);
-	log_error("store: %s: damaged at byte %zu of %zu: the changes behind are lost; %s: %s", f->path,
-		offset, f->size, kept, rc ? strerror(-rc) : "keeps the file as it was");
+	log_error("store: %s: damaged at byte %zu of %zu: the changes behind are lost; %s: %s",
+		f->path, offset, f->size, kept, rc ? strerror(-rc) : "keeps the file as it was");
 	free(kept);
 }
 
@@ -148,8 +148,8 @@ static int logs_load(
 }
 
 /* All files into a fresh model; f: the logs' content, to be freed in any case. */
-static int files_load(struct store *s, struct model *m, struct log_file f[2], bool tell,
-	struct model_error *err)
+static int files_load(
+	struct store *s, struct model *m, struct log_file f[2], bool tell, struct model_error *err)
 {
 	char *data = NULL;
 	size_t size = 0;

@@ -172,7 +172,8 @@ static void test_damaged_within(struct store **s, struct model **m)
 	*s = open_store();
 	model_free(*m);
 	*m = load(*s);
-	CHECK_STR(model_string(*m, model_pool(model_find(*m, KIND_POOL, ID_NONE, "web"))->conf.description),
+	CHECK_STR(model_string(*m,
+			  model_pool(model_find(*m, KIND_POOL, ID_NONE, "web"))->conf.description),
 		"goes on");
 	CHECK_INT(file_read(in_folder("log.damaged"), &kept, &kept_size), 0);
 	CHECK_INT(kept_size, size);

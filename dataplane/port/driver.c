@@ -35,16 +35,40 @@ static const struct port_driver drivers[] = {
 		.descriptors = 512,
 		.queues = "qpairs",
 	},
-	{.name = "net_tap", .multi_segs = true, .queues_max = 16, .mtu_max = 9198, .descriptors = 1024},
-	{.name = "net_ring", .multi_segs = true, .tag_in_data = true, .queues_max = 1, .mtu_max = 9198,
+	{.name = "net_tap",
+		.multi_segs = true,
+		.queues_max = 16,
+		.mtu_max = 9198,
 		.descriptors = 1024},
-	{.name = "net_null", .multi_segs = true, .tag_in_data = true, .queues_max = 1, .mtu_max = 9198,
+	{.name = "net_ring",
+		.multi_segs = true,
+		.tag_in_data = true,
+		.queues_max = 1,
+		.mtu_max = 9198,
 		.descriptors = 1024},
-	{.name = "net_pcap", .multi_segs = true, .tag_in_data = true, .queues_max = 1, .mtu_max = 9198,
+	{.name = "net_null",
+		.multi_segs = true,
+		.tag_in_data = true,
+		.queues_max = 1,
+		.mtu_max = 9198,
 		.descriptors = 1024},
-	{.name = "net_memif", .multi_segs = true, .tag_in_data = true, .queues_max = 1, .mtu_max = 9198,
+	{.name = "net_pcap",
+		.multi_segs = true,
+		.tag_in_data = true,
+		.queues_max = 1,
+		.mtu_max = 9198,
 		.descriptors = 1024},
-	{.name = "pci", .multi_segs = true, .set_mtu = true, .queues_max = 16, .mtu_max = 9198,
+	{.name = "net_memif",
+		.multi_segs = true,
+		.tag_in_data = true,
+		.queues_max = 1,
+		.mtu_max = 9198,
+		.descriptors = 1024},
+	{.name = "pci",
+		.multi_segs = true,
+		.set_mtu = true,
+		.queues_max = 16,
+		.mtu_max = 9198,
 		.descriptors = 1024},
 };
 
@@ -145,7 +169,8 @@ int port_config_parse(const char *text, unsigned index, unsigned workers, struct
 		return refuse(reason, reason_size, text, "unknown driver");
 	if (n >= (int)sizeof(c.device))
 		return refuse(reason, reason_size, text, "is too long");
-	if (c.driver->interface && !argument_get(c.device, "iface", c.interface, sizeof(c.interface)))
+	if (c.driver->interface &&
+		!argument_get(c.device, "iface", c.interface, sizeof(c.interface)))
 		return refuse(reason, reason_size, text, "needs iface=INTERFACE");
 	unsigned wanted = workers < c.driver->queues_max ? workers : c.driver->queues_max;
 	if (!argument_default(c.device, c.driver->queues, wanted) ||

@@ -24,8 +24,8 @@ static void test_capabilities(void)
 	CHECK(packet->queues_max >= 2);
 	CHECK(port_driver_find("pci")->set_mtu);
 	CHECK(port_driver_find("net_nonsense") == NULL);
-	for (const char *const *name = (const char *const[]){"net_tap", "net_ring", "net_null", "net_pcap",
-		     "net_memif", NULL};
+	for (const char *const *name = (const char *const[]){"net_tap", "net_ring", "net_null",
+		     "net_pcap", "net_memif", NULL};
 		*name; name++)
 		CHECK(port_driver_find(*name) && !port_driver_find(*name)->interface);
 }
@@ -59,8 +59,8 @@ static void test_accepts(void)
 static void test_refuses(void)
 {
 	char text[600];
-	const char *const bad[] = {"", "=", "1.1", "1.1=", "=net_null", "1.1=net_nonsense", "1.1=pci",
-		"1.1=net_af_xdp", "1.1=net_af_xdp,iface=", "1.1=net_af_xdp,xiface=eth0",
+	const char *const bad[] = {"", "=", "1.1", "1.1=", "=net_null", "1.1=net_nonsense",
+		"1.1=pci", "1.1=net_af_xdp", "1.1=net_af_xdp,iface=", "1.1=net_af_xdp,xiface=eth0",
 		"1.1=net_af_xdp,iface=interface-name-too-long", "name-of-16-bytes=net_null",
 		"1.1=00:04", "1.1=,iface=eth0"};
 

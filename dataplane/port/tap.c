@@ -26,7 +26,7 @@
 struct tap {
 	char name[SNAP_NAME_MAX];
 	uint32_t vlan_id;
-	int fd; /* -1 = not there */
+	int fd;		 /* -1 = not there */
 	bool complained; /* that it cannot be opened, once */
 	uint8_t mac[RTE_ETHER_ADDR_LEN];
 };
@@ -34,7 +34,7 @@ struct tap {
 /* Between one worker and the control thread. */
 struct tap_rings {
 	struct rte_ring *to_kernel, *from_kernel;
-	uint64_t lost;	 /* dropped by the control thread; it stores, the worker loads */
+	uint64_t lost;	  /* dropped by the control thread; it stores, the worker loads */
 	uint64_t counted; /* of these in the worker's counters; worker only */
 };
 
@@ -106,8 +106,8 @@ static struct rte_ring *ring_new(const char *direction, unsigned worker)
 	char name[RTE_RING_NAMESIZE];
 
 	snprintf(name, sizeof(name), "tap_%s_%u", direction, worker);
-	return rte_ring_create(name, TAP_RING, SOCKET_ID_ANY,
-		RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+	return rte_ring_create(
+		name, TAP_RING, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 }
 
 int tap_init(struct worker *const *workers, unsigned count)
@@ -236,7 +236,8 @@ int tap_update(const struct snap_header *snap)
 	for (unsigned i = 0; i < count; i++) {
 		new[i].fd = -1;
 		for (unsigned j = 0; j < tap_count; j++) {
-			if (taps[j].fd < 0 || strncmp(taps[j].name, vlan[i].tap, SNAP_NAME_MAX) != 0)
+			if (taps[j].fd < 0 ||
+				strncmp(taps[j].name, vlan[i].tap, SNAP_NAME_MAX) != 0)
 				continue;
 			new[i] = taps[j];
 			taps[j].fd = -1;
@@ -345,8 +346,8 @@ static bool frame_write(const struct tap *t, struct rte_mbuf *m)
 {
 	const struct wire_info *i = &pkt_of(m)->wire;
 	struct rte_ether_hdr ether = {
-		.ether_type = rte_cpu_to_be_16(i->ip_version == 4 ? RTE_ETHER_TYPE_IPV4 :
-								    RTE_ETHER_TYPE_IPV6),
+		.ether_type = rte_cpu_to_be_16(
+			i->ip_version == 4 ? RTE_ETHER_TYPE_IPV4 : RTE_ETHER_TYPE_IPV6),
 	};
 	struct iovec iov[] = {{&ether, sizeof(ether)}, {pkt_l3(m), pkt_l3_length(m)}};
 
@@ -360,7 +361,8 @@ static bool frame_write(const struct tap *t, struct rte_mbuf *m)
 static bool write_ring(unsigned worker)
 {
 	struct rte_mbuf *got[TAP_BURST];
-	unsigned n = rte_ring_sc_dequeue_burst(rings[worker].to_kernel, (void **)got, TAP_BURST, NULL);
+	unsigned n =
+		rte_ring_sc_dequeue_burst(rings[worker].to_kernel, (void **)got, TAP_BURST, NULL);
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct tap *t = tap_of(pkt_of(got[i]));
