@@ -174,6 +174,10 @@ static void describe(const json_t *request, char *out, size_t size)
 		snprintf(out, size, "%s %s %s%s%s", op ? op : "", kind ? kind : "",
 			owner ? owner : "", owner && *owner ? " " : "", name ? name : "");
 	out[strcspn(out, "\r\n")] = 0;
+	/* It goes to the log: nothing that steers the reader's terminal. */
+	for (char *p = out; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
 	free(text);
 	free(kind);
 	free(owner);

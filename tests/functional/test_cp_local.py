@@ -114,6 +114,12 @@ def test_transaction_is_all_or_nothing(cp):
     assert "pool /Common/a" in cp.list("ltm pool") and cp.list("ltm virtual") == ""
 
 
+def test_log_steers_no_terminal(cp):
+    cp.start()
+    cp.edit("modify", 'ltm pool web description "a\x1b[31mb"')
+    assert "\x1b" not in cp.daemon.text() and "a?[31mb" in cp.daemon.text()
+
+
 def test_bytes_that_are_no_text(cp):
     cp.start()
     cp.ask("edit", verb="modify", text={"bytes": 'ltm pool web description "\u00e4\u00ff"'})
