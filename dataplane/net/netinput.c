@@ -14,6 +14,19 @@ static const enum drop_reason verdict_reason[WIRE_VERDICTS] = {
 	[WIRE_UNKNOWN_ETHERTYPE] = DROP_UNKNOWN_ETHERTYPE,
 };
 
+/* The device says that the sender left the L4 checksum to it (virtio, on a host's own traffic): what stands
+ * there is unfinished, and a delta applied to it would never come right. */
+static void checksum_finish(struct rte_mbuf *m)
+{
+	const struct wire_info *i = &pkt_of(m)->wire;
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	/* Of a UDP checksum of 0 some drivers say the same; it means "none". */
+	bool none = i->proto == PROTO_UDP && frame[i->l4 + 6] == 0 && frame[i->l4 + 7] == 0;
+	if (i->ip_version != 0 && !(i->flags & WIRE_FRAGMENT) && !none)
+		csum_l4_write(frame, i);
+	m->ol_flags &= ~RTE_MBUF_F_RX_L4_CKSUM_MASK;
+}
+
 /* Fills pkt->wire of a fresh frame. NULL: dropped. */
 static struct rte_mbuf *parse(struct worker *w, struct rte_mbuf *m)
 {
@@ -26,8 +39,12 @@ static struct rte_mbuf *parse(struct worker *w, struct rte_mbuf *m)
 	m = joined;
 	struct wire_info *i = &pkt_of(m)->wire;
 	enum wire_verdict v = wire_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, i);
-	if (likely(v == WIRE_OK))
+	if (likely(v == WIRE_OK)) {
+		if (unlikely((m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) ==
+			     RTE_MBUF_F_RX_L4_CKSUM_NONE))
+			checksum_finish(m);
 		return m;
+	}
 	/* a first fragment that hides its ports (RFC 1858, 7112) */
 	bool hides = v == WIRE_TRUNCATED && i->flags & WIRE_FRAGMENT;
 	worker_drop(w, m, hides ? DROP_FRAGMENT_BAD : verdict_reason[v]);
