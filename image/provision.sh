@@ -98,7 +98,7 @@ provision_apt()
     LC_ALL=C DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get \
         -o DPkg::Lock::Timeout="$provision_lock_seconds" -o Dpkg::Use-Pty=0 \
         -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \
-        -o APT::Keep-Downloaded-Packages=false --no-install-recommends "$@" </dev/null
+        -o APT::Keep-Downloaded-Packages=false --no-install-recommends --no-remove "$@" </dev/null
 }
 
 # Names of the services there are, without ".service": what is not among them came with the installation.
@@ -186,7 +186,7 @@ provision_progress()
 provision_lists_old()
 {
     ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null ||
-        [ -z "$(find /var/lib/apt/lists/partial -maxdepth 0 -mtime -1)" ]
+        [ -z "$(find /var/lib/apt/lists/partial -maxdepth 0 -mtime -1 2>/dev/null)" ]
 }
 
 # provision_plan PACKAGE...: what apt would do, in $provision_dir/plan.

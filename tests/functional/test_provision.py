@@ -186,6 +186,15 @@ def test_no_install_touches_nothing(host):
     assert host.run("ls -la --time-style=full-iso /var/lib/apt/lists /var/lib/dpkg /var/cache/apt") == before
 
 
+def test_removes_no_package(host):
+    """What is missing conflicts with a package of the user's: theirs stays."""
+    host.archive(("weirtest-new", "1.0", "base-files\n                Conflicts: weirtest-old", ""))
+    output = host.run(PROVISION, check=False)
+    assert "apt cannot install weirtest-new" in output and "remove" in output
+    assert "ii" in host.run("dpkg-query -W -f '${db:Status-Abbrev}' weirtest-old")
+    assert not left_behind(host)
+
+
 def test_waits_for_a_held_lock(host):
     holder = host.start("""exec python3 -c '
 import fcntl, sys, time
