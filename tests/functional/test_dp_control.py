@@ -140,7 +140,7 @@ def test_neighbours_are_listed():
 def test_bad_scan_is_refused():
     with opened() as build:
         bench = build()
-        for request in (Scan(MSG_SCAN, ctypes.sizeof(Scan), 1, 3, 0, 0),
+        for request in (Scan(MSG_SCAN, ctypes.sizeof(Scan), 1, 99, 0, 0),
                         Scan(MSG_SCAN, ctypes.sizeof(Scan), 1, LIST, 0, 7 << 32)):
             _, (status, *_, reason), _ = bench.control.ask(bytes(request))
             assert status == -22 and reason.startswith("scan")
