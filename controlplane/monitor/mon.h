@@ -128,6 +128,7 @@ int mon_stream_start(struct mon_probe *p);
 void mon_stream_ready(struct mon_probe *p);
 /* The instance's target as a socket address; its length. */
 socklen_t mon_target(const struct mon_instance *in, unsigned port, struct sockaddr_storage *out);
+void mon_address_of(const struct sockaddr_storage *from, struct ip_addr *out);
 /* Queues bytes; what the kernel does not take now goes later. */
 void mon_send(struct mon_probe *p, const void *bytes, size_t length);
 /* Forgets the first length bytes of the input; only within input(). */

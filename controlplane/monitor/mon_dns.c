@@ -43,10 +43,11 @@ static int dns_check(struct mon_monitor *m, struct mon_fault *fault)
 	if (!m->length[MON_F_QNAME] || m->length[MON_F_QNAME] > 253)
 		return mon_fault(fault, "qname", "must be a name of at most 253 bytes");
 	if (!type_number(m->text[MON_F_QTYPE]))
-		return mon_fault(fault, "qtype", "must be a, aaaa, cname, mx, ns, ptr, soa, srv or txt");
+		return mon_fault(
+			fault, "qtype", "must be a, aaaa, cname, mx, ns, ptr, soa, srv or txt");
 	if (!one_of(m->text[MON_F_ANSWER_CONTAINS], "query-type", "any-type", "anything"))
-		return mon_fault(fault, "answer-contains",
-			"must be query-type, any-type or anything");
+		return mon_fault(
+			fault, "answer-contains", "must be query-type, any-type or anything");
 	if (!one_of(m->text[MON_F_ACCEPT_RCODE], "no-error", "anything", "anything"))
 		return mon_fault(fault, "accept-rcode", "must be no-error or anything");
 	return 0;
@@ -75,8 +76,8 @@ static unsigned word(const unsigned char *at)
 }
 
 /* Does an address record of the answer have the address recv names? NULL if nothing is wrong. */
-static const char *record_judge(const struct mon_monitor *m, const unsigned char *data, unsigned type,
-	unsigned size, bool *typed, bool *found)
+static const char *record_judge(const struct mon_monitor *m, const unsigned char *data,
+	unsigned type, unsigned size, bool *typed, bool *found)
 {
 	struct ip_addr wanted, got;
 
@@ -138,8 +139,9 @@ static enum mon_outcome answers_judge(
 	if (fault)
 		return mon_say(p, MON_BAD, "%s", fault);
 	if (m->recv && found == m->reverse)
-		return mon_say(p, MON_BAD, found ? "reverse: recv is among the addresses"
-						 : "recv is not among the addresses");
+		return mon_say(p, MON_BAD,
+			found ? "reverse: recv is among the addresses"
+			      : "recv is not among the addresses");
 	if (!strcmp(contains, "anything") || (!strcmp(contains, "any-type") && answers) || typed)
 		return MON_GOOD;
 	return mon_say(p, MON_BAD, "the answer has no record of the type");
@@ -161,6 +163,10 @@ static enum mon_outcome dns_input(struct mon_probe *p, const char *text, size_t 
 	return answers_judge(p, bytes, bytes + length);
 }
 
-const struct mon_type mon_dns = {.name = "dns", .datagram = true, .port = 53,
-	.private_size = sizeof(struct query), .check = dns_check, .open = dns_open,
+const struct mon_type mon_dns = {.name = "dns",
+	.datagram = true,
+	.port = 53,
+	.private_size = sizeof(struct query),
+	.check = dns_check,
+	.open = dns_open,
 	.input = dns_input};

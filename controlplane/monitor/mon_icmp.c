@@ -49,12 +49,10 @@ static uint16_t checksum(const struct echo *e)
 
 static bool from_target(const struct mon_probe *p, const struct sockaddr_storage *from)
 {
-	const struct ip_addr *to = &p->in->to_address;
+	struct ip_addr a;
 
-	if (from->ss_family == AF_INET)
-		return ip_is_v4(to) &&
-		       to->w[3] == ((const struct sockaddr_in *)from)->sin_addr.s_addr;
-	return !memcmp(to->b, &((const struct sockaddr_in6 *)from)->sin6_addr, 16);
+	mon_address_of(from, &a);
+	return ip_equal(&a, &p->in->to_address);
 }
 
 static void answer(struct mon_icmp *i, const uint8_t *bytes, size_t length,

@@ -23,7 +23,8 @@ static enum mon_outcome say(struct mon_probe *p, const char *format, ...)
 	int n = vsnprintf(line, sizeof(line) - 2, format, args);
 	va_end(args);
 	if (n < 0 || n >= (int)sizeof(line) - 2 || strpbrk(line, "\r\n"))
-		return mon_say(p, MON_NOTHING, "not probed: a field is too long or has a line break");
+		return mon_say(
+			p, MON_NOTHING, "not probed: a field is too long or has a line break");
 	memcpy(line + n, "\r\n", 2);
 	mon_send(p, line, (size_t)n + 2);
 	explicit_bzero(line, (size_t)n);
@@ -94,7 +95,8 @@ static enum mon_outcome smtp_line(struct mon_probe *p, const char *line, size_t 
 	case 0:
 		if (code != 220)
 			return bad(p, line, length);
-		return say(p, "HELO %s", has(p, MON_F_DOMAIN) ? field(p, MON_F_DOMAIN) : "bigip.local");
+		return say(p, "HELO %s",
+			has(p, MON_F_DOMAIN) ? field(p, MON_F_DOMAIN) : "bigip.local");
 	default:
 		if (code != 250)
 			return bad(p, line, length);
@@ -243,9 +245,9 @@ static enum mon_outcome imap_line(struct mon_probe *p, const char *line, size_t 
 			say(p, "a LOGOUT");
 			return MON_GOOD;
 		}
-		enum mon_outcome outcome = say(p, "a LOGIN \"%s\" \"%s\"",
-			imap_quote(user, field(p, MON_F_USERNAME)),
-			imap_quote(password, field(p, MON_F_PASSWORD)));
+		enum mon_outcome outcome =
+			say(p, "a LOGIN \"%s\" \"%s\"", imap_quote(user, field(p, MON_F_USERNAME)),
+				imap_quote(password, field(p, MON_F_PASSWORD)));
 		explicit_bzero(password, sizeof(password));
 		return outcome;
 	}
@@ -254,8 +256,8 @@ static enum mon_outcome imap_line(struct mon_probe *p, const char *line, size_t 
 	if (strncasecmp(line, "a OK", 4))
 		return bad(p, line, length);
 	if (p->step++ == 1)
-		return say(p, "a EXAMINE \"%s\"", imap_quote(user,
-			has(p, MON_F_FOLDER) ? field(p, MON_F_FOLDER) : "INBOX"));
+		return say(p, "a EXAMINE \"%s\"",
+			imap_quote(user, has(p, MON_F_FOLDER) ? field(p, MON_F_FOLDER) : "INBOX"));
 	say(p, "a LOGOUT");
 	return MON_GOOD;
 }

@@ -58,8 +58,13 @@ static enum mon_outcome sip_input(struct mon_probe *p, const char *bytes, size_t
 	if (p->in->monitor->recv || p->in->monitor->recv_disable)
 		return mon_judge(p, bytes, length, true);
 	return bytes[8] == '2' ? MON_GOOD
-			       : mon_say_answer(p, MON_BAD, "the server says", bytes + 8, 60 < length - 8 ? 60 : length - 8);
+			       : mon_say_answer(p, MON_BAD, "the server says", bytes + 8,
+					 60 < length - 8 ? 60 : length - 8);
 }
 
-const struct mon_type mon_sip = {.name = "sip", .datagram = true, .port = 5060,
-	.private_size = sizeof(struct sip), .open = sip_open, .input = sip_input};
+const struct mon_type mon_sip = {.name = "sip",
+	.datagram = true,
+	.port = 5060,
+	.private_size = sizeof(struct sip),
+	.open = sip_open,
+	.input = sip_input};

@@ -279,6 +279,14 @@ void mon_stream_ready(struct mon_probe *p)
 		mon_probe_end(p, outcome);
 }
 
+void mon_address_of(const struct sockaddr_storage *from, struct ip_addr *out)
+{
+	if (from->ss_family == AF_INET)
+		*out = ip_addr_v4(((const struct sockaddr_in *)from)->sin_addr.s_addr);
+	else
+		memcpy(out->b, &((const struct sockaddr_in6 *)from)->sin6_addr, 16);
+}
+
 socklen_t mon_target(const struct mon_instance *in, unsigned port, struct sockaddr_storage *out)
 {
 	memset(out, 0, sizeof(*out));

@@ -29,7 +29,7 @@ struct mon_type {
 	bool tls;
 	bool half_open;	     /* closes before the handshake is complete */
 	bool framed;	     /* input() knows where an answer ends */
-	bool advice;	      /* who does not answer says nothing */
+	bool advice;	     /* who does not answer says nothing */
 	bool quiet_is_good;  /* with no recv: no answer is a good answer */
 	unsigned port;	     /* used if the instance has none; 0: it must have one, or needs none */
 	size_t private_size; /* of probe->own, zeroed at the start */
@@ -58,7 +58,9 @@ const struct mon_type *mon_type_find(const char *name);
 extern const struct mon_type *const mon_types[];
 
 extern const struct mon_type mon_tcp, mon_tcp_half_open, mon_tcp_echo, mon_udp, mon_http, mon_https,
-	mon_icmp, mon_gateway_icmp, mon_external, mon_agent_check, mon_dns;
+	mon_icmp, mon_gateway_icmp, mon_external, mon_agent_check, mon_dns, mon_smtp, mon_ftp,
+	mon_nntp, mon_pop3, mon_imap, mon_redis, mon_sip, mon_radius, mon_mysql, mon_postgresql,
+	mon_ldap;
 
 /* Judges an answer by recv and recv-disable; end: it is complete. Without a pattern any byte is good. */
 enum mon_outcome mon_judge(struct mon_probe *p, const char *bytes, size_t length, bool end);
