@@ -121,13 +121,12 @@ static enum mon_outcome http_open(struct mon_probe *p)
 	const char *send = m->text[MON_F_SEND];
 	size_t length = m->length[MON_F_SEND];
 
-	if (!length) {
+	if (!send || !length) {
 		mon_send(p, "GET /\r\n", 7);
 		return MON_MORE;
 	}
 	mon_send(p, send, length);
-	const char *tail = length >= 2 ? send + length - 2 : "";
-	bool ended = !memcmp(tail, "\r\n", 2);
+	bool ended = length >= 2 && !memcmp(send + length - 2, "\r\n", 2);
 	if (!memmem(send, length, "HTTP/1.", 7)) {
 		if (!ended)
 			mon_send(p, "\r\n", 2);
