@@ -47,6 +47,7 @@ static void link_close(struct dplink *l)
 	counters_unmap(&l->counters);
 	memset(&l->counters, 0, sizeof(l->counters));
 	l->next_event = 0;
+	l->events_lost = 0;
 	queries_drop(&l->unanswered);
 	queries_drop(&l->unsent);
 	dplink_sync_lost(l);
@@ -202,12 +203,31 @@ static void hello_take(struct dplink *l, const struct msg_hello *hello, int fd)
 	dplink_pump(l);
 }
 
+/* Keeps the greeting's port states true. */
+static void port_take(struct dplink *l, const struct event_row *row)
+{
+	if (row->object >= l->hello.ports)
+		return;
+	struct msg_port *port = &l->hello.port[row->object];
+	if (port->up == (row->detail != 0))
+		return;
+	port->up = row->detail != 0;
+	log_notice("dataplane: port %.*s: link is %s", (int)sizeof(port->name), port->name,
+		port->up ? "up" : "down");
+}
+
 static void events_take(struct dplink *l, const struct msg_events *m)
 {
-	uint64_t lost = l->next_event && m->first > l->next_event ? m->first - l->next_event : 0;
-
-	for (uint32_t i = 0; i < m->count; i++)
-		l->ops->event(l->ctx, &m->row[i], i ? 0 : lost);
+	if (l->next_event && m->first > l->next_event)
+		l->events_lost += m->first - l->next_event;
+	for (uint32_t i = 0; i < m->count; i++) {
+		if (m->row[i].type == EVENT_LINK) {
+			port_take(l, &m->row[i]);
+			continue;
+		}
+		l->ops->event(l->ctx, &m->row[i], l->events_lost);
+		l->events_lost = 0;
+	}
 	l->next_event = m->first + m->count;
 }
 

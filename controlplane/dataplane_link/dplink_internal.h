@@ -58,7 +58,8 @@ struct dplink {
 	struct dplink_queries unsent, unanswered;
 	struct msg_hello hello;
 	struct counters counters;
-	uint64_t next_event; /* number of the event row that is expected; 0 = any */
+	uint64_t next_event;  /* number of the event row that is expected; 0 = any */
+	uint64_t events_lost; /* before the next row that is passed on */
 	struct dplink_sync sync;
 };
 

@@ -191,6 +191,7 @@ enum event_type {
 	EVENT_ADDRESS_CONFLICT,	    /* object: self IP or virtual address; mac of the other */
 	EVENT_CONNECT_FAILED,	    /* object: member */
 	EVENT_NEIGHBOUR_FAILED,	    /* addr */
+	EVENT_LINK, /* object: place of the port in MSG_HELLO; detail: 1 = it has a link */
 };
 
 struct event_row {

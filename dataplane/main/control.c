@@ -200,6 +200,26 @@ static void pass_events(struct control *c)
 	}
 }
 
+/* All ports at once: what is told last counts. Who connects anew learns them from MSG_HELLO. */
+static void pass_links(struct control *c)
+{
+	static struct {
+		struct msg_events m;
+		struct event_row row[PORTS_MAX];
+	} message; /* one control thread */
+
+	if (!c->links_changed || c->peer.fd < 0 || peer_waiting(&c->peer))
+		return;
+	c->links_changed = false;
+	message.m.count = port_count();
+	for (unsigned i = 0; i < port_count(); i++)
+		message.row[i] = (struct event_row){.type = EVENT_LINK,
+			.object = i,
+			.detail = port_at(i)->up,
+			.time = clock_ns()};
+	send_events(c, &message.m);
+}
+
 static void clear_wake(struct control *c)
 {
 	uint64_t count;
@@ -216,13 +236,14 @@ static bool upkeep(struct control *c)
 
 	bool more = tap_service();
 	pass_events(c);
+	pass_links(c);
 	int err = scans_run(&c->scans, &c->peer, v ? v->snap->generation : 0);
 	if (err)
 		drop_peer(c, err);
 	watch_peer(c);
 	if (now - c->checked >= CHECK_NS) {
 		c->checked = now;
-		port_link_refresh();
+		c->links_changed |= port_link_refresh();
 		tap_retry();
 		if (v != NULL)
 			lb_tick(v->lb, clock_second());

@@ -16,6 +16,7 @@ struct control {
 	struct scans scans;
 	uint64_t event_number; /* of the next row that is sent */
 	bool event_gap;	       /* rows were lost since the last message */
+	bool links_changed;    /* since weir-cp was told of them */
 	uint64_t checked;      /* ns, links and missing taps */
 };
 

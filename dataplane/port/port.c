@@ -243,14 +243,18 @@ static bool has_link(const struct port *p)
 	return rte_eth_link_get_nowait(p->dpdk, &link) == 0 && link.link_status;
 }
 
-void port_link_refresh(void)
+bool port_link_refresh(void)
 {
+	bool changed = false;
+
 	for (unsigned i = 0; i < ports_open; i++) {
 		struct port *p = &ports[i];
 		bool up = has_link(p);
 
 		if (up != p->up)
 			log_notice("port %s: link is %s", p->name, up ? "up" : "down");
+		changed |= up != p->up;
 		__atomic_store_n(&p->up, up, __ATOMIC_RELAXED);
 	}
+	return changed;
 }

@@ -43,8 +43,8 @@ int port_open(const struct port_config *config, unsigned count, const struct por
 /* Stops and closes all ports. No worker may run. */
 void port_close(void);
 
-/* Asks the devices for their link state. */
-void port_link_refresh(void);
+/* Asks the devices for their link state. True if one has changed. */
+bool port_link_refresh(void);
 
 /* Which queues are w's. 0 or -ENOMEM. */
 int port_worker_init(struct worker *w);
