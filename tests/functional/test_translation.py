@@ -126,7 +126,7 @@ def test_virtual_for_some_clients_wins_by_longer_source(topology, ip4):
     picture.start_nginx()
     picture.client.address("eth0", "10.0.1.11/24")
     one = [wc.pool(f"p{n}", [(ip4.server(n), 80)]) for n in (1, 2)]
-    picture.start_weir(*one, wc.virtual("all", ip4.virtual, 80, "p1"),
+    picture.start_weir(*one, wc.virtual("others", ip4.virtual, 80, "p1"),
                        wc.virtual("some", ip4.virtual, 80, "p2", source="10.0.1.11/32"))
     assert http_get(picture.client, ip4.virtual).server == "s1"
     assert http_get(picture.client, ip4.virtual, source=("10.0.1.11", 0)).server == "s2"
