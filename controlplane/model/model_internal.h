@@ -102,7 +102,7 @@ struct model {
 	struct model_actor actor;
 	char *actor_reason;
 	bool internal; /* the model itself changes something: no question of roles */
-	bool whole;    /* a file takes the place of everything: what only creation sets may be new */
+	bool whole; /* a file takes the place of everything: what only creation sets may be new */
 	struct touch *touch;
 	uint32_t touches, touches_cap;
 	struct pending *pending;

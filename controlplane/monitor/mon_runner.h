@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define RUNNER_SCRIPTS_MAX 256u	    /* at once */
-#define RUNNER_MESSAGE_MAX 65536u   /* bytes of arguments and environment */
+#define RUNNER_SCRIPTS_MAX 256u	       /* at once */
+#define RUNNER_MESSAGE_MAX 65536u      /* bytes of arguments and environment */
 #define RUNNER_MEMORY_MAX (512u << 20) /* address space of a script's process */
 
 struct mon_runner;
