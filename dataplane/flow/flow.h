@@ -51,8 +51,8 @@ enum flow_flag {
 };
 
 enum flow_mark {
-	FLOW_SILENT =
-		1, /* its member went down and the pool says drop: no packet passes any more */
+	FLOW_SILENT = 1,      /* its member went down and its pool says drop: nothing passes */
+	FLOW_LOOSE_CLOSE = 2, /* the first FIN, from either side, closes */
 };
 
 /* The part a packet touches: one cache line. [side] = of packets from that side. */

@@ -320,6 +320,7 @@ static void flow_fill(struct opening *o, uint32_t index)
 	flow->last = o->w->now;
 	flow->proto = o->proto;
 	flow->flags |= FLOW_COUNTED | (p->reset_on_timeout ? FLOW_RESET_ON_TIMEOUT : 0);
+	flow->marks = p->loose_close ? FLOW_LOOSE_CLOSE : 0;
 	flow->nexthop[0] = o->nexthop[0];
 	flow->nexthop[1] = o->nexthop[1];
 	flow->virtual_id = o->virtual->id;

@@ -48,7 +48,8 @@ static void track_fin(struct flow *flow, enum flow_side side, bool fin)
 	unsigned fins = flow->flags & (FLOW_FIN_CLIENT | FLOW_FIN_SERVER);
 	if (flow->state < FLOW_ESTABLISHED || flow->state == FLOW_CLOSED || fins == 0)
 		return;
-	flow->state = fins == (FLOW_FIN_CLIENT | FLOW_FIN_SERVER) ? FLOW_CLOSING : FLOW_FIN_WAIT;
+	bool closes = fins == (FLOW_FIN_CLIENT | FLOW_FIN_SERVER) || flow->marks & FLOW_LOOSE_CLOSE;
+	flow->state = closes ? FLOW_CLOSING : FLOW_FIN_WAIT;
 }
 
 enum l4_tcp l4_tcp_track(

@@ -122,8 +122,20 @@ static void test_early_fin(void)
 	CHECK_INT(segment(&f, FLOW_SERVER, TCP_ACK, 122, 0), L4_TCP_CLOSED);
 }
 
+/* A flow that closes loosely is over with the first FIN. */
+static void test_loose_close(void)
+{
+	struct flow f = established();
+
+	f.marks = FLOW_LOOSE_CLOSE;
+	segment(&f, FLOW_SERVER, TCP_FIN | TCP_ACK, 0x80000001, 0);
+	CHECK_INT(f.state, FLOW_CLOSING);
+	CHECK_INT(segment(&f, FLOW_CLIENT, TCP_ACK, 0xffffffff, 0), L4_TCP_CLOSED);
+}
+
 int main(void)
 {
+	test_loose_close();
 	test_life();
 	test_reset();
 	test_stray_syn();

@@ -9,7 +9,8 @@
 
 #include "net/net.h"
 
-#define NEIGHBOUR_QUEUE 4u	 /* packets that wait for one neighbour */
+#define NEIGHBOUR_QUEUE                                                                            \
+	16u /* packets that wait for one neighbour: all pieces of a large datagram */
 #define NEIGHBOUR_QUEUE_ALL 512u /* for all: a scan of unused addresses must not take all buffers */
 #define SOLICIT_INTERVAL TICKS_PER_SECOND   /* RFC 4861, RetransTimer */
 #define FAILED_KEEP (20 * TICKS_PER_SECOND) /* how long an unused failed one is remembered */
