@@ -22,7 +22,7 @@ SANITIZER = re.compile(r"AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitiz
 STOP_SECONDS = 20  # for a daemon's clean end after SIGTERM
 
 
-class DaemonFault(AssertionError):
+class DaemonFault(RuntimeError):
     """A daemon ended when it should not, badly, or with a sanitizer's report."""
 
 
