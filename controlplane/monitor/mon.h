@@ -139,6 +139,8 @@ struct mon_io *mon_io_new(struct event_base *base);
 void mon_io_free(struct mon_io *io);
 /* Watches p->fd for everything, edge-triggered, until it is closed. 0 or -errno. */
 int mon_io_add(struct mon_io *io, struct mon_probe *p);
+/* Takes all answers that wait; never within itself. */
+void mon_io_poll(struct mon_io *io);
 /* p is freed when nothing can point to it any more. */
 void mon_io_bury(struct mon_io *io, struct mon_probe *p);
 

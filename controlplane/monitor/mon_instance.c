@@ -4,8 +4,10 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "monitor/mon.h"
 
+#define LATE_MS 1000u	     /* a timer so late: it was us that stood still */
 #define FIRST_GAP_NS 250000u /* between the first probes of new instances: 4,000 a second */
 
 uint64_t mon_now_ms(void)
@@ -38,10 +40,11 @@ static void arm(struct mon_instance *in, uint64_t now)
 	TAILQ_FOREACH(p, &in->probes, entry)
 	if (p->expire_ms < when)
 		when = p->expire_ms;
+	when = when < now ? now : when;
 	if (when == in->armed_ms)
 		return;
 	in->armed_ms = when;
-	uint64_t wait = when > now ? when - now : 0;
+	uint64_t wait = when - now;
 	struct timeval tv = {.tv_sec = (time_t)(wait / 1000), .tv_usec = wait % 1000 * 1000};
 	evtimer_add(&in->timer, &tv);
 }
@@ -197,12 +200,45 @@ static void probe_due(struct mon_instance *in, uint64_t now)
 	probe_send(in, now);
 }
 
+struct stall {
+	uint64_t now, late;
+};
+
+static void stall_forgive(struct mon_instance *in, void *ctx)
+{
+	const struct stall *s = ctx;
+	struct mon_probe *p;
+
+	if (in->rule.unanswered)
+		in->rule.unanswered += s->late;
+	TAILQ_FOREACH(p, &in->probes, entry)
+	p->expire_ms += s->late;
+	arm(in, s->now);
+}
+
+/* We were stopped, or the machine was. That is no server's fault: first the answers that wait, then new time. */
+static void stall(struct mon *mon, uint64_t late)
+{
+	struct stall s = {.now = mon_now_ms(), .late = late};
+
+	log_notice("probes: %llu ms late: the time is not counted", (unsigned long long)late);
+	mon_io_poll(mon->io);
+	mon_each_instance(mon, stall_forgive, &s);
+}
+
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
 	struct mon_instance *in = ctx;
 	uint64_t now = mon_now_ms();
 	struct mon_probe *p, *next;
 
+	if (now - in->armed_ms > LATE_MS) {
+		uint64_t late = now - in->armed_ms;
+
+		in->armed_ms = 0;
+		stall(in->mon, late);
+		return;
+	}
 	in->armed_ms = 0;
 	for (p = TAILQ_FIRST(&in->probes); p; p = next) {
 		next = TAILQ_NEXT(p, entry);

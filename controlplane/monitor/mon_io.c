@@ -25,9 +25,8 @@ static void dead_free(struct mon_io *io)
 	}
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *ctx)
+void mon_io_poll(struct mon_io *io)
 {
-	struct mon_io *io = ctx;
 	struct epoll_event events[BATCH];
 	int n;
 
@@ -43,6 +42,11 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
 		io->draining = false;
 		dead_free(io);
 	} while (n == BATCH);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *ctx)
+{
+	mon_io_poll(ctx);
 }
 
 struct mon_io *mon_io_new(struct event_base *base)

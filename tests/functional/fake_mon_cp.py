@@ -29,6 +29,7 @@ class FakeMonCp:
         self.user = user
         self.monitors, self.instances = {}, {}
         self.verdicts, self.messages, self.connections = {}, [], 0
+        self.rows, self.rows_done = {}, set()
         self.peer = self.listener = None
         self.lock = threading.Lock()
         self.open()
@@ -57,6 +58,12 @@ class FakeMonCp:
                 pass
 
     def _message(self, message):
+        if message["type"] == "stats":
+            self.rows.setdefault(message["request"], []).extend(message["rows"])
+            return
+        if message["type"] == "stats-end":
+            self.rows_done.add(message["request"])
+            return
         if message["type"] == "verdict":
             self.verdicts.setdefault((message["object"], message["monitor"]), []).append(message)
         self.messages.append(message)
@@ -122,10 +129,10 @@ class FakeMonCp:
         return [message for message in self.messages if message["type"] == kind]
 
     def stats(self, **select):
-        number = 1000 + len(self.messages)
+        number = len(self.rows_done) + 1
         self.send({"type": "stats", "request": number, **select})
-        wait_until(lambda: any(m["request"] == number for m in self.of_type("stats-end")), "statistics")
-        return [row for m in self.of_type("stats") if m["request"] == number for row in m["rows"]]
+        wait_until(lambda: number in self.rows_done, "statistics", 20)
+        return self.rows.pop(number, [])
 
     def stat(self, obj=1, monitor=1):
         return self.stats(object=obj, monitor=monitor)[0]
