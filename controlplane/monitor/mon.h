@@ -129,7 +129,7 @@ void mon_stream_ready(struct mon_probe *p);
 /* The instance's target as a socket address; its length. */
 socklen_t mon_target(const struct mon_instance *in, unsigned port, struct sockaddr_storage *out);
 void mon_address_of(const struct sockaddr_storage *from, struct ip_addr *out);
-/* Queues bytes; what the kernel does not take now goes later. */
+/* Queues bytes; they go when open() or input() returns, or as soon as the kernel takes them. */
 void mon_send(struct mon_probe *p, const void *bytes, size_t length);
 /* Forgets the first length bytes of the input; only within input(). */
 void mon_take(struct mon_probe *p, size_t length);

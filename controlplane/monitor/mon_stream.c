@@ -76,14 +76,8 @@ static ssize_t write_some(struct mon_probe *p, const void *bytes, size_t length)
 
 void mon_send(struct mon_probe *p, const void *bytes, size_t length)
 {
-	ssize_t n = p->out_length ? 0 : write_some(p, bytes, length);
-
-	if (n < 0)
-		return; /* reading will say what is wrong */
-	bytes = (const char *)bytes + n;
-	length -= (size_t)n;
 	if (!length || p->out_length + length > OUT_MAX)
-		return;
+		return; /* the conversation then comes to nothing in time */
 	char *grown = realloc(p->out, p->out_length + length);
 	if (!grown)
 		return;
@@ -148,9 +142,18 @@ static int buffer_add(struct mon_probe *p, const char *bytes, size_t length)
 	return 0;
 }
 
+/* What the type thinks of it; what it says goes out in one piece. */
+static enum mon_outcome judge(struct mon_probe *p, const char *bytes, bool end)
+{
+	enum mon_outcome outcome = type_of(p)->input(p, bytes, p->length, end);
+
+	out_flush(p);
+	return outcome;
+}
+
 static enum mon_outcome input_end(struct mon_probe *p)
 {
-	enum mon_outcome outcome = type_of(p)->input(p, p->buf ? p->buf : "", p->length, true);
+	enum mon_outcome outcome = judge(p, p->buf ? p->buf : "", true);
 
 	if (outcome == MON_MORE)
 		outcome = mon_say(p, MON_BAD, "the server closed the connection %s",
@@ -177,7 +180,7 @@ static enum mon_outcome input_portion(struct mon_probe *p, ssize_t n)
 		p->length = 0;
 	if (buffer_add(p, scratch, (size_t)n))
 		return mon_probe_errno(p, ENOMEM);
-	enum mon_outcome outcome = type_of(p)->input(p, p->buf, p->length, datagram);
+	enum mon_outcome outcome = judge(p, p->buf, datagram);
 	if (outcome == MON_MORE && p->length >= limit_of(p))
 		outcome = mon_say(p, MON_BAD, "the answer is longer than it may be");
 	return outcome;
@@ -204,12 +207,14 @@ static enum mon_outcome input_read(struct mon_probe *p)
 static enum mon_outcome opened(struct mon_probe *p)
 {
 	const struct mon_monitor *m = p->in->monitor;
+	enum mon_outcome outcome = MON_MORE;
 
 	if (m->type->open)
-		return m->type->open(p);
-	if (m->length[MON_F_SEND])
+		outcome = m->type->open(p);
+	else
 		mon_send(p, m->text[MON_F_SEND], m->length[MON_F_SEND]);
-	return MON_MORE;
+	out_flush(p);
+	return outcome;
 }
 
 static enum mon_outcome handshake(struct mon_probe *p)
