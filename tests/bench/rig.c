@@ -223,6 +223,7 @@ void rig_init(uint32_t flows, bool hugepages)
 	w->pool = mbuf_pool_new("bench", 16383, 1600);
 	w->events = event_ring_new(0);
 	w->now = 1;
+	rig.start = clock_ns();
 	CHECK(w->pool && w->events && net_worker_init(w, 65536) == 0);
 	struct l4_config config = {.flows = flows, .flows6 = 64};
 	CHECK(l4_worker_init(w, &config) == 0);
@@ -345,7 +346,7 @@ static uint64_t run(void (*one)(struct worker *w))
 
 uint64_t rig_run(void)
 {
-	rig.w->now++;
+	rig.w->now = 1 + (uint32_t)((clock_ns() - rig.start) / (1000000000u / TICKS_PER_SECOND));
 	return run(turn);
 }
 
@@ -389,11 +390,22 @@ static void answer_arp(void)
 	rig_clear();
 }
 
+/* Says why packets are missing. */
+static void drops_print(uint32_t flow)
+{
+	for (unsigned i = 0; i < DROP_REASONS; i++)
+		if (rig.w->drop[i] != 0)
+			fprintf(stderr, "flow %u: %s %llu\n", flow, drop_reason_name[i],
+				(unsigned long long)rig.w->drop[i]);
+}
+
 static void establish_batch(uint32_t first, uint32_t n, uint8_t *member)
 {
 	for (uint32_t i = 0; i < n; i++)
 		rig_client_segment(first + i, TCP_SYN, 100, 0);
 	rig_run();
+	if (rig.out_count != n)
+		drops_print(first);
 	CHECK_INT(rig.out_count, n);
 	for (uint32_t i = 0; i < n; i++)
 		member[i] = (uint8_t)rig_verify(i, true, first + i);

@@ -18,6 +18,7 @@ struct rig {
 	struct worker *w;
 	struct counters counters;
 	uint64_t generation;
+	uint64_t start; /* ns */
 	struct view view;
 	struct rte_mbuf *in[RIG_BATCH];
 	uint8_t in_port[RIG_BATCH];
