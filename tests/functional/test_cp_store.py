@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from cp_alone import cp, error_of  # noqa: F401  (cp is a fixture)
 
-from topo.weir import ApiError, program
+from topo.weir import ApiError, DaemonFault, program
 
 
 def test_commit_survives_kill(cp):
@@ -82,11 +82,9 @@ def test_wrong_startup_file(cp):
     """Refused with its place when there is no running store; with one, that is used."""
     good = cp.conf.read_text()
     cp.conf.write_text(good.replace("ratio-member", "ratio-membre"))
-    try:
+    with pytest.raises(DaemonFault):
         cp.start()
-        raise RuntimeError("it started")
-    except AssertionError:
-        assert "weir.conf:" in cp.daemon.text() and "load-balancing-mode" in cp.daemon.text()
+    assert "weir.conf:" in cp.daemon.text() and "load-balancing-mode" in cp.daemon.text()
     assert cp.daemon.process.wait(10) == 1
     verify = subprocess.run([program("weir-cp"), "--verify", "--config", cp.conf], capture_output=True, text=True)
     assert verify.returncode == 1 and "load-balancing-mode" in verify.stderr and "/Common/web" in verify.stderr
