@@ -67,7 +67,7 @@ class Host:
             sed -i 's/^ *//' /bin/systemctl; chmod 755 /bin/systemctl""")
 
     def command(self, script):
-        return ["nsenter", "-m", "-t", str(self.holder.pid), "chroot", self.root, "bash", "-c",
+        return ["nsenter", "-m", "-r", "-t", str(self.holder.pid), "chroot", self.root, "bash", "-c",
                 "cd /weir\n" + textwrap.dedent(script)]
 
     def start(self, script):
