@@ -279,6 +279,7 @@ static bool store_word(const struct words *w)
 	       (at(w, "object-id") || at(w, "object-generation") || at(w, "object-reset"));
 }
 
+/* A word of the store and its number: of an object, or "id-floor" and "generation" of the whole. */
 static int read_store_word(struct words *w)
 {
 	char key[24];
@@ -482,20 +483,6 @@ static int read_object(struct words *w)
 		w->use != CONF_LOAD);
 }
 
-/* "id-floor N" and "generation N" of the store. */
-static int read_model_word(struct words *w)
-{
-	char key[16];
-
-	strcpy(key, word(w));
-	next(w);
-	if (w->token != TOKEN_WORD)
-		return refuse(w, key, "has no value");
-	put_option(w, key, word(w));
-	next(w);
-	return 0;
-}
-
 int conf_translate(struct model *m, struct lexer *lex, enum conf_use use, unsigned load_flags,
 	struct text *out, struct model_error *err)
 {
@@ -514,7 +501,7 @@ int conf_translate(struct model *m, struct lexer *lex, enum conf_use use, unsign
 		rc = refuse(&w, NULL, "names no object");
 	while (!rc && w.token == TOKEN_WORD) {
 		if (load_flags & LOAD_STORE && (at(&w, "id-floor") || at(&w, "generation")))
-			rc = read_model_word(&w);
+			rc = read_store_word(&w);
 		else
 			rc = read_object(&w);
 		if (use != CONF_LOAD)

@@ -99,7 +99,6 @@ struct counter_shared {
 	X(NO_FLOW, "tcp-without-flow")                                                             \
 	X(NO_ROUTE, "no-route")                                                                    \
 	X(NO_NEIGHBOUR, "neighbour-unresolved")                                                    \
-	X(NEIGHBOUR_TABLE_FULL, "neighbour-table-full")                                            \
 	X(NEIGHBOUR_QUEUE_FULL, "neighbour-queue-full")                                            \
 	X(NO_MEMBER, "no-member-available")                                                        \
 	X(VIRTUAL_DISABLED, "virtual-disabled")                                                    \
