@@ -49,9 +49,11 @@ static void compile_all(struct compiler *c)
 }
 
 /* The counting run: fills the header. Length, or -errno. */
-static int64_t compiler_init(struct compiler *c, const struct model *m, struct snap_header *head)
+static int64_t compiler_init(struct compiler *c, const struct model *m,
+	const struct verdicts *verdicts, struct snap_header *head)
 {
-	*c = (struct compiler){.m = m, .row_of = malloc(sizeof(uint32_t) * ID_SLOTS_MAX)};
+	*c = (struct compiler){
+		.m = m, .verdicts = verdicts, .row_of = malloc(sizeof(uint32_t) * ID_SLOTS_MAX)};
 	if (!c->row_of)
 		return -ENOMEM;
 	/* Not cleared: only ids that were compiled before in the same run are looked up. */
@@ -78,11 +80,12 @@ static int compiler_write(
 	return c->failed ? -ENOMEM : 0;
 }
 
-struct snap_header *compile_buffer(const struct model *m, uint64_t origin, size_t *length)
+struct snap_header *compile_buffer(
+	const struct model *m, const struct verdicts *verdicts, uint64_t origin, size_t *length)
 {
 	struct snap_header head;
 	struct compiler c;
-	int64_t n = compiler_init(&c, m, &head);
+	int64_t n = compiler_init(&c, m, verdicts, &head);
 	void *buffer = n < 0 ? NULL : calloc(1, (size_t)n);
 
 	if (buffer && compiler_write(&c, &head, origin, buffer)) {
@@ -112,12 +115,12 @@ static int memfd_write(int fd, struct compiler *c, const struct snap_header *hea
 	return rc;
 }
 
-int compile_snapshot(const struct model *m, uint64_t origin)
+int compile_snapshot(const struct model *m, const struct verdicts *verdicts, uint64_t origin)
 {
 	struct snap_header head;
 	struct compiler c;
 	int fd = -1;
-	int64_t n = compiler_init(&c, m, &head);
+	int64_t n = compiler_init(&c, m, verdicts, &head);
 
 	if (n >= 0) {
 		fd = memfd_create("weir-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -9,19 +9,22 @@
 #include "api/message.h"
 #include "api/snapshot.h"
 #include "model/model.h"
+#include "state/verdicts.h"
 
 /*
  * Writes the model's configuration as a snapshot into a new memory file, sealed against any change.
  * Rows follow the order of paths, a pool's members the order of address and port. origin: the running
- * store's. Returns the descriptor; -ENOMEM, -E2BIG (beyond SNAP_LENGTH_MAX) or another -errno.
+ * store's. verdicts: may be NULL. Returns the descriptor; -ENOMEM, -E2BIG (beyond SNAP_LENGTH_MAX) or another -errno.
  */
-int compile_snapshot(const struct model *m, uint64_t origin);
+int compile_snapshot(const struct model *m, const struct verdicts *verdicts, uint64_t origin);
 
 /* The same into ordinary memory, to be freed; its length in *length. NULL: no memory, or too large. */
-struct snap_header *compile_buffer(const struct model *m, uint64_t origin, size_t *length);
+struct snap_header *compile_buffer(
+	const struct model *m, const struct verdicts *verdicts, uint64_t origin, size_t *length);
 
 /* Live row of a node, member or virtual server; false if o is something else. */
-bool compile_live(const struct model *m, const struct object *o, struct live_row *out);
+bool compile_live(const struct model *m, const struct verdicts *verdicts, const struct object *o,
+	struct live_row *out);
 
 /* Kernel interface of a VLAN: its name, if the kernel takes that and it is in /Common, else "vlan-ID". */
 void compile_tap_name(const struct object *vlan, char out[SNAP_NAME_MAX]);

@@ -11,6 +11,7 @@
  */
 struct compiler {
 	const struct model *m;
+	const struct verdicts *verdicts;
 	struct snap_header *buffer;
 	uint32_t next[SNAP_KINDS];
 	uint32_t *row_of; /* by id slot: row of an object that was compiled already */

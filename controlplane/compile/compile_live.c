@@ -3,14 +3,18 @@
 
 #include "state/state.h"
 
-static struct state_side side_of(const struct holds *holds)
+static struct state_side side_of(
+	const struct verdicts *verdicts, uint32_t id, const struct holds *holds)
 {
-	return (struct state_side){.holds = (uint8_t)holds_bits(holds)};
+	return (struct state_side){
+		.holds = (uint8_t)holds_bits(holds), .verdict = verdicts_get(verdicts, id).verdict};
 }
 
-static void node_live(const struct node *n, struct snap_live *out)
+static void node_live(
+	const struct verdicts *verdicts, const struct object *o, struct snap_live *out)
 {
-	struct state_side own = side_of(&n->live.holds);
+	const struct node *n = model_node(o);
+	struct state_side own = side_of(verdicts, o->id, &n->live.holds);
 
 	*out = (struct snap_live){
 		.ratio = n->live.ratio,
@@ -21,10 +25,13 @@ static void node_live(const struct node *n, struct snap_live *out)
 	};
 }
 
-static void member_live(const struct model *m, const struct pool_member *p, struct snap_live *out)
+static void member_live(const struct model *m, const struct verdicts *verdicts,
+	const struct object *o, struct snap_live *out)
 {
+	const struct pool_member *p = model_pool_member(o);
 	const struct node *n = model_node(model_get(m, p->conf.node));
-	struct state_side own = side_of(&p->live.holds), parent = side_of(&n->live.holds);
+	struct state_side own = side_of(verdicts, o->id, &p->live.holds);
+	struct state_side parent = side_of(verdicts, p->conf.node, &n->live.holds);
 
 	*out = (struct snap_live){
 		.ratio = p->live.ratio,
@@ -35,15 +42,16 @@ static void member_live(const struct model *m, const struct pool_member *p, stru
 	};
 }
 
-bool compile_live(const struct model *m, const struct object *o, struct live_row *out)
+bool compile_live(const struct model *m, const struct verdicts *verdicts, const struct object *o,
+	struct live_row *out)
 {
 	*out = (struct live_row){.id = o->id};
 	switch (o->kind) {
 	case KIND_NODE:
-		node_live(model_node(o), &out->live);
+		node_live(verdicts, o, &out->live);
 		return true;
 	case KIND_POOL_MEMBER:
-		member_live(m, model_pool_member(o), &out->live);
+		member_live(m, verdicts, o, &out->live);
 		return true;
 	case KIND_VIRTUAL:
 		out->live = (struct snap_live){

@@ -13,7 +13,7 @@ static void compile_node(struct compiler *c, const struct object *o)
 	struct snap_node *row = compile_row(c, SNAP_NODE);
 	row->id = o->id;
 	row->addr = model_node(o)->conf.address;
-	compile_live(c->m, o, &live);
+	compile_live(c->m, c->verdicts, o, &live);
 	row->live = live.live;
 }
 
@@ -56,7 +56,7 @@ static void compile_member(struct compiler *c, const struct object *o, uint32_t 
 	row->node = compile_row_of(c, conf->node);
 	row->port = conf->port;
 	row->priority_group = conf->priority_group;
-	compile_live(c->m, o, &live);
+	compile_live(c->m, c->verdicts, o, &live);
 	row->live = live.live;
 }
 
@@ -233,7 +233,7 @@ static void compile_virtual(struct compiler *c, const struct object *o)
 	row->translate_port = conf->translate_port;
 	row->auto_lasthop = conf->auto_lasthop;
 	virtual_source(c->m, conf, row);
-	compile_live(c->m, o, &live);
+	compile_live(c->m, c->verdicts, o, &live);
 	row->live = live.live;
 	virtual_vlans(c, conf, row);
 }

@@ -42,7 +42,7 @@ static struct snap_header *compiled(const struct model *m)
 {
 	char reason[256];
 	size_t length;
-	struct snap_header *h = compile_buffer(m, 0x77, &length);
+	struct snap_header *h = compile_buffer(m, NULL, 0x77, &length);
 
 	CHECK(h != NULL);
 	if (snapshot_check(h, length, reason, sizeof(reason))) {
@@ -191,20 +191,20 @@ static void test_live(struct model *m)
 	const struct object *member = model_find(m, KIND_POOL_MEMBER, pool->id, "10.0.2.10:80");
 	struct live_row row;
 
-	CHECK(compile_live(m, member, &row));
+	CHECK(compile_live(m, NULL, member, &row));
 	CHECK_INT(row.id, member->id);
 	CHECK_INT(row.live.avail, LIVE_BITS);
 	edit(m, "ltm node 10.0.2.10 session user-disabled ratio 6");
-	CHECK(compile_live(m, member, &row));
+	CHECK(compile_live(m, NULL, member, &row));
 	CHECK_INT(row.live.avail, LIVE_PERSISTED);
 	node = model_find(m, KIND_NODE, ID_NONE, "10.0.2.10");
-	CHECK(compile_live(m, node, &row));
+	CHECK(compile_live(m, NULL, node, &row));
 	CHECK_INT(row.live.avail, LIVE_PERSISTED);
 	CHECK_INT(row.live.ratio, 6);
 	edit(m, "ltm node 10.0.2.10 session user-enabled state user-down");
-	CHECK(compile_live(m, member, &row));
+	CHECK(compile_live(m, NULL, member, &row));
 	CHECK_INT(row.live.avail, 0);
-	CHECK(!compile_live(m, pool, &row));
+	CHECK(!compile_live(m, NULL, pool, &row));
 }
 
 /* The file can be read and nothing else; equal models give equal bytes. */
@@ -212,8 +212,8 @@ static void test_sealed(const struct model *m)
 {
 	struct stat st;
 	size_t length;
-	int fd = compile_snapshot(m, 5);
-	struct snap_header *h = compile_buffer(m, 5, &length);
+	int fd = compile_snapshot(m, NULL, 5);
+	struct snap_header *h = compile_buffer(m, NULL, 5, &length);
 
 	CHECK(fd >= 0 && h != NULL);
 	CHECK_INT(fcntl(fd, F_GET_SEALS), F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -266,7 +266,7 @@ static void test_large(void)
 	for (int round = 0; round < 3; round++) {
 		struct timespec ts[2];
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts[0]);
-		struct snap_header *h = compile_buffer(m, 1, &length);
+		struct snap_header *h = compile_buffer(m, NULL, 1, &length);
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts[1]);
 		uint64_t ns = (uint64_t)((ts[1].tv_sec - ts[0].tv_sec) * 1000000000 +
 					 ts[1].tv_nsec - ts[0].tv_nsec);

@@ -11,6 +11,7 @@
 #include "kernel/kernel.h"
 #include "main/cp_index.h"
 #include "model/model.h"
+#include "state/verdicts.h"
 #include "store/store.h"
 
 struct cp {
@@ -19,6 +20,7 @@ struct cp {
 	struct store *store;
 	struct dplink *link;
 	struct ipc_server *server;
+	struct verdicts *verdicts;
 	struct kernel *kernel; /* NULL: taps are somebody else's business */
 	struct journal journal;
 	struct cp_index members, virtuals; /* by node, by virtual address */

@@ -219,6 +219,7 @@ static void cp_fini(struct cp *cp)
 	dplink_free(cp->link);
 	kernel_free(cp->kernel);
 	store_close(cp->store);
+	verdicts_free(cp->verdicts);
 	model_free(cp->model);
 	cp_index_fini(&cp->members);
 	cp_index_fini(&cp->virtuals);
@@ -248,6 +249,9 @@ int main(int argc, char **argv)
 	cp.started_ns = clock_ns();
 	cp.config_path = o.config;
 	cp.store_dir = o.store;
+	cp.verdicts = verdicts_new();
+	if (!cp.verdicts)
+		return EXIT_FAILURE;
 	rc = configuration_init(&cp);
 	if (rc == 0)
 		rc = events_init(&cp);

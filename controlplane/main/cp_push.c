@@ -103,7 +103,7 @@ static int on_snapshot(void *ctx)
 {
 	struct cp *cp = ctx;
 
-	return compile_snapshot(cp->model, store_origin(cp->store));
+	return compile_snapshot(cp->model, cp->verdicts, store_origin(cp->store));
 }
 
 static bool on_live(void *ctx, uint32_t id, struct live_row *out)
@@ -111,7 +111,7 @@ static bool on_live(void *ctx, uint32_t id, struct live_row *out)
 	struct cp *cp = ctx;
 	const struct object *o = model_get(cp->model, id);
 
-	return o && compile_live(cp->model, o, out);
+	return o && compile_live(cp->model, cp->verdicts, o, out);
 }
 
 static void on_snapshot_result(void *ctx, int status, uint64_t generation, const char *reason)

@@ -110,6 +110,7 @@ static struct state_side node_side(const struct cp *cp, const struct object *o)
 	const struct node *n = model_node(o);
 
 	return (struct state_side){.holds = (uint8_t)holds_bits(&n->live.holds),
+		.verdict = verdicts_get(cp->verdicts, o->id).verdict,
 		.at_limit = at_limit(cp, o->id, n->conf.connection_limit)};
 }
 
@@ -118,6 +119,7 @@ static struct state member_state(const struct cp *cp, const struct object *o)
 	const struct pool_member *m = model_pool_member(o);
 	struct state_side parent = node_side(cp, model_get(cp->model, m->conf.node));
 	struct state_side own = {.holds = (uint8_t)holds_bits(&m->live.holds),
+		.verdict = verdicts_get(cp->verdicts, o->id).verdict,
 		.at_limit = at_limit(cp, o->id, m->conf.connection_limit)};
 
 	return state_of_server(&own, &parent);

@@ -11,7 +11,13 @@ static bool side_forced_down(const struct state_side *s)
 
 static bool side_down(const struct state_side *s)
 {
-	return s && s->verdict == VERDICT_DOWN;
+	return s && (s->verdict == VERDICT_DOWN || s->verdict == VERDICT_RESUME);
+}
+
+/* Nobody has seen it working yet. */
+static bool side_new(const struct state_side *s)
+{
+	return s && s->verdict == VERDICT_CHECKING;
 }
 
 static bool side_no_session(const struct state_side *s)
@@ -22,7 +28,7 @@ static bool side_no_session(const struct state_side *s)
 static uint8_t server_avail(const struct state_side *own, const struct state_side *parent)
 {
 	if (side_forced_down(own) || side_forced_down(parent) || side_down(own) ||
-		side_down(parent))
+		side_down(parent) || side_new(own) || side_new(parent))
 		return 0;
 	if (side_no_session(own) || side_no_session(parent))
 		return LIVE_PERSISTED;
@@ -34,9 +40,11 @@ static uint8_t server_monitor(const struct state_side *own, const struct state_s
 	static const uint8_t of_verdict[] = {
 		[VERDICT_UNCHECKED] = MONITOR_UNCHECKED,
 		[VERDICT_CHECKING] = MONITOR_CHECKING,
+		[VERDICT_RECHECKING] = MONITOR_CHECKING,
 		[VERDICT_UP] = MONITOR_UP,
 		[VERDICT_DOWN] = MONITOR_DOWN,
 		[VERDICT_DRAIN] = MONITOR_UP,
+		[VERDICT_RESUME] = MONITOR_WAIT_FOR_RESUME,
 	};
 
 	if (side_forced_down(own))
@@ -58,8 +66,11 @@ static uint8_t server_session(const struct state_side *own, const struct state_s
 static uint8_t server_availability(
 	const struct state_side *own, const struct state_side *parent, uint8_t avail)
 {
-	if (avail == 0)
+	if (side_forced_down(own) || side_forced_down(parent) || side_down(own) ||
+		side_down(parent))
 		return AVAILABILITY_RED;
+	if (avail == 0)
+		return AVAILABILITY_BLUE;
 	if (own->at_limit || (parent && parent->at_limit))
 		return AVAILABILITY_YELLOW;
 	/* A member without checks of its own is as good as its node is known to be. */
@@ -79,8 +90,14 @@ static const char *server_reason(
 		return "The node is forced offline";
 	if (side_down(parent))
 		return "The node's monitor says it is down";
+	if (own->verdict == VERDICT_RESUME)
+		return "Its monitor waits for manual resume";
 	if (side_down(own))
 		return "The monitor says it is down";
+	if (side_new(own))
+		return "New: no connections until a check finds it up";
+	if (side_new(parent))
+		return "The node is new: no connections until a check finds it up";
 	if (own->holds & HOLD_SESSION)
 		return "Disabled: only persisted connections";
 	if (side_no_session(parent))
@@ -91,8 +108,8 @@ static const char *server_reason(
 		return "The connection limit is reached";
 	if (s->availability == AVAILABILITY_GREEN)
 		return "Available";
-	return own->verdict == VERDICT_CHECKING ? "The first check has not ended yet"
-						: "No monitor: taken as usable";
+	return own->verdict == VERDICT_RECHECKING ? "The first check has not ended yet"
+						  : "No monitor: taken as usable";
 }
 
 struct state state_of_server(const struct state_side *own, const struct state_side *parent)
@@ -193,8 +210,8 @@ const char *state_enabled_name(unsigned enabled)
 
 const char *state_monitor_name(unsigned monitor)
 {
-	static const char *const names[] = {
-		"unchecked", "checking", "up", "down", "forced-down", "address-down"};
+	static const char *const names[] = {"unchecked", "checking", "up", "down", "forced-down",
+		"address-down", "down-wait-for-manual-resume"};
 	return NAME_AT(names, monitor);
 }
 

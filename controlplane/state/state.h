@@ -16,10 +16,13 @@
 /* What the checks say of one object. */
 enum verdict {
 	VERDICT_UNCHECKED, /* nobody looks: usable */
-	VERDICT_CHECKING,  /* no answer yet: usable until it is known to be down */
+	VERDICT_CHECKING,  /* new, no answer yet: no connections until it is known to be up */
+	VERDICT_RECHECKING, /* no answer yet, but it was in use before anybody looked: stays usable */
 	VERDICT_UP,
 	VERDICT_DOWN,
-	VERDICT_DRAIN, /* up, but the application asked for no new clients (recv-disable) */
+	VERDICT_DRAIN,	/* up, but the application asked for no new clients (recv-disable) */
+	VERDICT_RESUME, /* it would be up, but a person must say so first (manual-resume): as down */
+	VERDICTS
 };
 
 enum availability { AVAILABILITY_GREEN, AVAILABILITY_YELLOW, AVAILABILITY_RED, AVAILABILITY_BLUE };
@@ -33,6 +36,7 @@ enum monitor_status {
 	MONITOR_DOWN,
 	MONITOR_FORCED_DOWN,
 	MONITOR_ADDRESS_DOWN,
+	MONITOR_WAIT_FOR_RESUME,
 };
 
 enum session_status {

@@ -24,8 +24,16 @@ static const struct server_row {
 		STATUS_ENABLED, MONITOR_UP, SESSION_ENABLED},
 	{"enabled, unknown", {0, VERDICT_UNCHECKED, false}, 0, VERDICT_UNCHECKED, LIVE_BITS,
 		AVAILABILITY_BLUE, STATUS_ENABLED, MONITOR_UNCHECKED, SESSION_ENABLED},
-	{"checking", {0, VERDICT_CHECKING, false}, 0, VERDICT_UNCHECKED, LIVE_BITS,
+	{"new, checking", {0, VERDICT_CHECKING, false}, 0, VERDICT_UNCHECKED, 0, AVAILABILITY_BLUE,
+		STATUS_ENABLED, MONITOR_CHECKING, SESSION_ENABLED},
+	{"in use, checking", {0, VERDICT_RECHECKING, false}, 0, VERDICT_UNCHECKED, LIVE_BITS,
 		AVAILABILITY_BLUE, STATUS_ENABLED, MONITOR_CHECKING, SESSION_ENABLED},
+	{"node new, checking", {0, VERDICT_UP, false}, 0, VERDICT_CHECKING, 0, AVAILABILITY_BLUE,
+		STATUS_ENABLED, MONITOR_UP, SESSION_ENABLED},
+	{"waits for manual resume", {0, VERDICT_RESUME, false}, 0, VERDICT_UNCHECKED, 0,
+		AVAILABILITY_RED, STATUS_ENABLED, MONITOR_WAIT_FOR_RESUME, SESSION_ENABLED},
+	{"node waits for manual resume", {0, VERDICT_UP, false}, 0, VERDICT_RESUME, 0,
+		AVAILABILITY_RED, STATUS_ENABLED, MONITOR_ADDRESS_DOWN, SESSION_ENABLED},
 	{"unchecked, node up", {0, VERDICT_UNCHECKED, false}, 0, VERDICT_UP, LIVE_BITS,
 		AVAILABILITY_GREEN, STATUS_ENABLED, MONITOR_UNCHECKED, SESSION_ENABLED},
 	/* The dataplane counts and refuses by itself: avail stays. */
@@ -80,8 +88,8 @@ static void test_servers(void)
 /* Holds of an object never give it more than it has without them. */
 static void test_holds_only_take(void)
 {
-	for (unsigned verdict = 0; verdict <= VERDICT_DRAIN; verdict++)
-		for (unsigned parent = 0; parent < 4 * (VERDICT_DRAIN + 1); parent++)
+	for (unsigned verdict = 0; verdict < VERDICTS; verdict++)
+		for (unsigned parent = 0; parent < 4 * VERDICTS; parent++)
 			for (unsigned holds = 1; holds < 4; holds++) {
 				struct state_side node = {parent % 4, parent / 4, false};
 				struct state_side free = {0, verdict, false}, held = free;
