@@ -14,6 +14,8 @@
 #include "state/verdicts.h"
 #include "store/store.h"
 
+struct cp_down;
+
 struct cp {
 	struct event_base *base;
 	struct model *model;
@@ -24,6 +26,7 @@ struct cp {
 	struct kernel *kernel; /* NULL: taps are somebody else's business */
 	struct journal journal;
 	struct cp_index members, virtuals; /* by node, by virtual address */
+	struct cp_down *down;
 	struct event *signals[2], *upkeep;
 	const char *config_path, *store_dir;
 	uint64_t started_ns;
@@ -77,8 +80,26 @@ extern const struct dplink_ops cp_dplink_ops;
 /* Brings kernel and dataplane up to date with a commit. */
 void cp_push(struct cp *cp, const struct model_changes *changes);
 
+/* The live rows of a node and all its members, or of a member, are out of date. */
+void cp_push_server(struct cp *cp, uint32_t object);
+
 /* Makes the kernel's interfaces as configured. */
 void cp_push_kernel(struct cp *cp);
+
+/* --- servers that change by what checks say (cp_down.c) -------------------------------------------- */
+
+int cp_down_init(struct cp *cp); /* 0 or -ENOMEM */
+void cp_down_fini(struct cp *cp);
+
+/*
+ * The verdict of a node or member is another one than before (verdicts_get has it): tells the dataplane, and if
+ * the server went down, does to its connections what each pool's service-down-action says.
+ */
+void cp_server_changed(struct cp *cp, uint32_t object, enum verdict before, enum verdict after);
+
+/* The dataplane came: connections of servers that are down are dealt with. It went: what was asked is void. */
+void cp_down_connected(struct cp *cp);
+void cp_down_lost(struct cp *cp);
 
 /* --- requests (cp_request.c and the files of each) ------------------------------------------------ */
 

@@ -18,6 +18,16 @@ static void live_of_node(struct cp *cp, uint32_t node)
 		dplink_live_changed(cp->link, member[i]);
 }
 
+void cp_push_server(struct cp *cp, uint32_t object)
+{
+	const struct object *o = model_get(cp->model, object);
+
+	if (o && o->kind == KIND_NODE)
+		live_of_node(cp, object);
+	else if (o)
+		dplink_live_changed(cp->link, object);
+}
+
 static void live_all(struct cp *cp)
 {
 	static const enum model_kind kinds[] = {KIND_NODE, KIND_VIRTUAL};
@@ -70,10 +80,7 @@ void cp_push(struct cp *cp, const struct model_changes *changes)
 
 		if (row->what != CHANGE_MODIFIED || !(row->effect & EFFECT_LIVE))
 			continue;
-		if (row->kind == KIND_NODE)
-			live_of_node(cp, row->id);
-		else
-			dplink_live_changed(cp->link, row->id);
+		cp_push_server(cp, row->id);
 	}
 }
 
@@ -87,6 +94,7 @@ static void on_connected(void *ctx, const struct msg_hello *hello)
 		hello->generation != model_generation(cp->model))
 		dplink_snapshot_changed(cp->link);
 	live_all(cp);
+	cp_down_connected(cp);
 	journal_note(&cp->journal, "dataplane connected, generation %" PRIu64 " in force",
 		hello->generation);
 }
@@ -96,6 +104,7 @@ static void on_lost(void *ctx)
 	struct cp *cp = ctx;
 
 	cp->refused[0] = 0;
+	cp_down_lost(cp);
 	journal_note(&cp->journal, "dataplane lost");
 }
 

@@ -104,7 +104,7 @@ struct flow_filter {
 		server;			      /* all zero bytes (not even ::ffff) = any */
 	uint8_t client_prefix, server_prefix; /* 0 = host */
 	uint8_t proto;			      /* 0 = any */
-	uint8_t reserved;
+	uint8_t down; /* 1: its member may have no connections at that moment (no LIVE_ bit) */
 	uint16_t client_port, virtual_port, server_port; /* host order, 0 = any */
 	uint16_t reserved2;
 	uint32_t virtual_id, member_id, node_id, pool_id; /* ID_NONE = any */

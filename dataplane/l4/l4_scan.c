@@ -25,8 +25,6 @@ static bool objects_fit(
 {
 	if (want->virtual_id != ID_NONE && want->virtual_id != row->virtual_id)
 		return false;
-	if (want->member_id != ID_NONE && want->member_id != row->member_id)
-		return false;
 	if (want->node_id != ID_NONE &&
 		(row->member_id == ID_NONE ||
 			worker_shared(w, row->member_id)->id != row->member_id ||
@@ -38,6 +36,19 @@ static bool objects_fit(
 	return member != NULL &&
 	       SNAP_ROWS(w->view->snap, SNAP_POOL, struct snap_pool)[member->pool].id ==
 		       want->pool_id;
+}
+
+/* What needs no row: a walk over millions of flows for a few members is mostly this. */
+static bool member_fits(
+	const struct worker *w, const struct flow_filter *want, const struct flow *flow)
+{
+	if (want->member_id != ID_NONE && want->member_id != flow->member_id)
+		return false;
+	if (!want->down)
+		return true;
+	const struct counter_shared *line = worker_shared(w, flow->member_id);
+	return flow->member_id != ID_NONE && line->id == flow->member_id &&
+	       !(__atomic_load_n(&line->avail, __ATOMIC_RELAXED) & LIVE_BITS);
 }
 
 static bool row_fits(
@@ -117,8 +128,9 @@ unsigned l4_scan(struct worker *w, enum scan_action action, const struct flow_fi
 	for (; *place < high && budget > 0; (*place)++, budget--) {
 		struct flow_row one, *row = action == SCAN_LIST ? &rows[found] : &one;
 		/* A closed flow is no connection any more. */
-		if (!(w->flow->flows[*place].flags & FLOW_USED) ||
-			w->flow->flows[*place].state == FLOW_CLOSED)
+		const struct flow *flow = &w->flow->flows[*place];
+		if (!(flow->flags & FLOW_USED) || flow->state == FLOW_CLOSED ||
+			!member_fits(w, filter, flow))
 			continue;
 		if (action == SCAN_LIST && found == max)
 			return found;

@@ -66,8 +66,10 @@ static int check_scan(const struct msg_scan *m, size_t length, char *reason, siz
 		return refuse(reason, size, "scan", "wrong length");
 	if (m->action >= SCAN_ACTIONS)
 		return refuse(reason, size, "scan", "unknown action");
-	if (!all_zero(m->reserved, sizeof(m->reserved)) || m->filter.reserved ||
-		m->filter.reserved2 || m->filter.reserved3)
+	if (m->filter.down > 1)
+		return refuse(reason, size, "scan", "down is out of range");
+	if (!all_zero(m->reserved, sizeof(m->reserved)) || m->filter.reserved2 ||
+		m->filter.reserved3)
 		return refuse(reason, size, "scan", "reserved is not zero");
 	if (!prefix_fits(&m->filter.client, m->filter.client_prefix) ||
 		!prefix_fits(&m->filter.server, m->filter.server_prefix))

@@ -143,6 +143,12 @@ static void test_scan(void)
 	m.scan.action = SCAN_ACTIONS;
 	CHECK_INT(check(0), -EINVAL);
 	start(MSG_SCAN, sizeof(m.scan));
+	m.scan.filter.down = 1;
+	CHECK_INT(check(0), 0);
+	m.scan.filter.down = 2;
+	CHECK_INT(check(0), -EINVAL);
+	CHECK(strstr(reason, "down"));
+	start(MSG_SCAN, sizeof(m.scan));
 	m.scan.filter.reserved3 = 1;
 	CHECK_INT(check(0), -EINVAL);
 	start(MSG_SCAN, sizeof(m.scan) - 1);
