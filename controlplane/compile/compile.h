@@ -26,6 +26,15 @@ struct snap_header *compile_buffer(
 bool compile_live(const struct model *m, const struct verdicts *verdicts, const struct object *o,
 	struct live_row *out);
 
+/* A node's or member's own side of its state; at_limit is not looked at. */
+struct state_side compile_side(const struct verdicts *verdicts, const struct object *o);
+
+/* What its own and its agent's limit make together; 0 is none. */
+uint32_t compile_connection_limit(const struct object *o);
+
+/* A ratio of which its agent wants so many percent: at least 1. */
+uint16_t compile_weighted(uint16_t ratio, uint16_t percent);
+
 /* Kernel interface of a VLAN: its name, if the kernel takes that and it is in /Common, else "vlan-ID". */
 void compile_tap_name(const struct object *vlan, char out[SNAP_NAME_MAX]);
 

@@ -3,24 +3,53 @@
 
 #include "state/state.h"
 
-static struct state_side side_of(
-	const struct verdicts *verdicts, uint32_t id, const struct holds *holds)
+/* What its agent asks for; an agent that asks for nothing at all drains it. */
+static uint8_t bits_of(const struct holds *holds, uint16_t agent_weight)
 {
-	return (struct state_side){
-		.holds = (uint8_t)holds_bits(holds), .verdict = verdicts_get(verdicts, id).verdict};
+	return (uint8_t)(holds_bits(holds) | (agent_weight ? 0 : HOLD_SESSION));
+}
+
+struct state_side compile_side(const struct verdicts *verdicts, const struct object *o)
+{
+	struct state_side side = {.verdict = verdicts_get(verdicts, o->id).verdict};
+
+	if (o->kind == KIND_NODE)
+		side.holds = bits_of(&model_node(o)->live.holds, model_node(o)->live.agent_weight);
+	else
+		side.holds = bits_of(
+			&model_pool_member(o)->live.holds, model_pool_member(o)->live.agent_weight);
+	return side;
+}
+
+uint32_t compile_connection_limit(const struct object *o)
+{
+	bool node = o->kind == KIND_NODE;
+	uint32_t own = node ? model_node(o)->conf.connection_limit
+			    : model_pool_member(o)->conf.connection_limit;
+	uint32_t agent = node ? model_node(o)->live.agent_connection_limit
+			      : model_pool_member(o)->live.agent_connection_limit;
+
+	return agent && (!own || agent < own) ? agent : own;
+}
+
+uint16_t compile_weighted(uint16_t ratio, uint16_t percent)
+{
+	uint32_t weighted = ((uint32_t)ratio * percent + 50) / 100;
+
+	return weighted < 1 ? 1 : weighted > UINT16_MAX ? UINT16_MAX : (uint16_t)weighted;
 }
 
 static void node_live(
 	const struct verdicts *verdicts, const struct object *o, struct snap_live *out)
 {
 	const struct node *n = model_node(o);
-	struct state_side own = side_of(verdicts, o->id, &n->live.holds);
+	struct state_side own = compile_side(verdicts, o);
 
 	*out = (struct snap_live){
-		.ratio = n->live.ratio,
-		.dynamic_ratio = n->live.dynamic_ratio,
+		.ratio = compile_weighted(n->live.ratio, n->live.agent_weight),
+		.dynamic_ratio = compile_weighted(n->live.dynamic_ratio, n->live.agent_weight),
 		.avail = state_of_server(&own, NULL).avail,
-		.connection_limit = n->conf.connection_limit,
+		.connection_limit = compile_connection_limit(o),
 		.rate_limit = n->conf.rate_limit,
 	};
 }
@@ -29,15 +58,14 @@ static void member_live(const struct model *m, const struct verdicts *verdicts,
 	const struct object *o, struct snap_live *out)
 {
 	const struct pool_member *p = model_pool_member(o);
-	const struct node *n = model_node(model_get(m, p->conf.node));
-	struct state_side own = side_of(verdicts, o->id, &p->live.holds);
-	struct state_side parent = side_of(verdicts, p->conf.node, &n->live.holds);
+	struct state_side own = compile_side(verdicts, o);
+	struct state_side parent = compile_side(verdicts, model_get(m, p->conf.node));
 
 	*out = (struct snap_live){
-		.ratio = p->live.ratio,
-		.dynamic_ratio = p->live.dynamic_ratio,
+		.ratio = compile_weighted(p->live.ratio, p->live.agent_weight),
+		.dynamic_ratio = compile_weighted(p->live.dynamic_ratio, p->live.agent_weight),
 		.avail = state_of_server(&own, &parent).avail,
-		.connection_limit = p->conf.connection_limit,
+		.connection_limit = compile_connection_limit(o),
 		.rate_limit = p->conf.rate_limit,
 	};
 }

@@ -208,6 +208,39 @@ static void test_live(struct model *m)
 }
 
 /* The file can be read and nothing else; equal models give equal bytes. */
+/* What a server's agent asks for is multiplied in, and leaves what is configured alone. */
+static void test_agent(struct model *m)
+{
+	const struct object *pool = model_find(m, KIND_POOL, ID_NONE, "web");
+	const struct object *member = model_find(m, KIND_POOL_MEMBER, pool->id, "10.0.2.9:80");
+	struct live_row row;
+
+	edit(m, "ltm pool web members modify { 10.0.2.9:80 { ratio 10 agent-weight 25 } }");
+	CHECK(compile_live(m, NULL, member, &row));
+	CHECK_INT(row.live.ratio, 3);
+	CHECK_INT(row.live.dynamic_ratio, 1);
+	CHECK_INT(row.live.avail, LIVE_BITS);
+	CHECK_INT(model_pool_member(member)->live.ratio, 10);
+	edit(m, "ltm pool web members modify { 10.0.2.9:80 { agent-weight 0 } }");
+	CHECK(compile_live(m, NULL, member, &row));
+	CHECK_INT(row.live.ratio, 1);
+	CHECK_INT(row.live.avail, LIVE_PERSISTED);
+	edit(m, "ltm pool web members modify { 10.0.2.9:80 { ratio 65535 agent-weight 256 } }");
+	CHECK(compile_live(m, NULL, member, &row));
+	CHECK_INT(row.live.ratio, 65535);
+	/* The smaller limit counts. */
+	CHECK_INT(row.live.connection_limit, 7);
+	edit(m, "ltm pool web members modify { 10.0.2.9:80 { agent-connection-limit 9 } }");
+	CHECK(compile_live(m, NULL, member, &row));
+	CHECK_INT(row.live.connection_limit, 7);
+	edit(m, "ltm pool web members modify { 10.0.2.9:80 { agent-connection-limit 5 } }");
+	CHECK(compile_live(m, NULL, member, &row));
+	CHECK_INT(row.live.connection_limit, 5);
+	edit(m, "ltm pool web members modify { 10.0.2.9:80 { connection-limit 0 } }");
+	CHECK(compile_live(m, NULL, member, &row));
+	CHECK_INT(row.live.connection_limit, 5);
+}
+
 static void test_sealed(const struct model *m)
 {
 	struct stat st;
@@ -294,6 +327,7 @@ int main(void)
 	free(h);
 	test_sealed(m);
 	test_live(m);
+	test_agent(m);
 	model_free(m);
 	test_default_model();
 	test_large();

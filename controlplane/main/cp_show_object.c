@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compile/compile.h"
 #include "main/cp.h"
-#include "state/state.h"
 
 /* Statistics of one object or the sum of several. "In" is towards the servers. */
 struct totals {
@@ -105,22 +105,19 @@ static bool at_limit(const struct cp *cp, uint32_t id, uint32_t limit)
 	return limit && t.now >= limit;
 }
 
-static struct state_side node_side(const struct cp *cp, const struct object *o)
+static struct state_side server_side(const struct cp *cp, const struct object *o)
 {
-	const struct node *n = model_node(o);
+	struct state_side side = compile_side(cp->verdicts, o);
 
-	return (struct state_side){.holds = (uint8_t)holds_bits(&n->live.holds),
-		.verdict = verdicts_get(cp->verdicts, o->id).verdict,
-		.at_limit = at_limit(cp, o->id, n->conf.connection_limit)};
+	side.at_limit = at_limit(cp, o->id, compile_connection_limit(o));
+	return side;
 }
 
 static struct state member_state(const struct cp *cp, const struct object *o)
 {
 	const struct pool_member *m = model_pool_member(o);
-	struct state_side parent = node_side(cp, model_get(cp->model, m->conf.node));
-	struct state_side own = {.holds = (uint8_t)holds_bits(&m->live.holds),
-		.verdict = verdicts_get(cp->verdicts, o->id).verdict,
-		.at_limit = at_limit(cp, o->id, m->conf.connection_limit)};
+	struct state_side parent = server_side(cp, model_get(cp->model, m->conf.node));
+	struct state_side own = server_side(cp, o);
 
 	return state_of_server(&own, &parent);
 }
@@ -151,7 +148,7 @@ static struct state pool_state(const struct cp *cp, const struct object *pool, s
 static void node_row(struct cp *cp, const struct object *o, json_t *row)
 {
 	const struct node *n = model_node(o);
-	struct state_side own = node_side(cp, o);
+	struct state_side own = server_side(cp, o);
 	struct state s = state_of_server(&own, NULL);
 	struct totals t = {.known = dplink_counters(cp->link) != NULL};
 	const uint32_t *member;
