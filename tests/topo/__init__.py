@@ -15,6 +15,7 @@ not end cleanly raises DaemonFault. `standard()` in picture.py builds the pictur
 """
 from .clients import http_burst, http_get, ping, udp_ask, wrk_end, wrk_start
 from .links import Link
+from .load import Load
 from .netns import Namespace, Topology, clean_leftovers
 from .picture import Picture, standard
 from .poll import DeadlineError, wait_until
@@ -22,6 +23,6 @@ from .servers import Nginx, TcpServer, UdpEcho
 from .weir import DaemonFault, Weir, build_dir
 from .weirconf import config
 
-__all__ = ["DaemonFault", "DeadlineError", "Link", "Namespace", "Nginx", "Picture", "TcpServer",
+__all__ = ["DaemonFault", "DeadlineError", "Link", "Load", "Namespace", "Nginx", "Picture", "TcpServer",
            "Topology", "UdpEcho", "Weir", "build_dir", "clean_leftovers", "config", "http_burst",
            "http_get", "ping", "standard", "udp_ask", "wait_until", "wrk_end", "wrk_start"]

@@ -3,12 +3,12 @@
 import os
 import pathlib
 import selectors
-import signal
 import socket
 import subprocess
 import threading
 
 from .poll import wait_until
+from .servers_program import Program
 
 NGINX_CONF = """
 daemon off;
@@ -46,13 +46,17 @@ http {{
             create_full_put_path on;
         }}
         location /slow {{ alias {dir}/files/; limit_rate 20k; }}
-        location = /health {{ if (-f {dir}/sick) {{ return 503 "sick\\n"; }} return 200 "ok\\n"; }}
+        location = /health {{
+            if (-f {dir}/sick) {{ return 503 "sick\\n"; }}
+            if (-f {dir}/wrong) {{ return 200 "out of order\\n"; }}
+            return 200 "ok\\n";
+        }}
     }}
 }}
 """
 
 
-class Nginx:
+class Nginx(Program):
     """An nginx of its own in a namespace.
 
     listens: ["10.0.2.1:80", "[fd00:2::1]:80"]. It answers:
@@ -61,35 +65,30 @@ class Nginx:
       /files/NAME     a file put by file()
       /upload/NAME    PUT of any size, found at uploaded(NAME)
       /slow/NAME      the same file at 20 kB/s
-      /health         200, or 503 while sick(True)
+      /health         200 "ok"; 503 while sick(), 200 "out of order" while wrong()
     """
 
+    kind = "nginx"
+
     def __init__(self, ns, name, listens, directory, keepalive=75, access_log=False):
-        self.ns, self.name, self.listens = ns, name, list(listens)
-        self.dir = pathlib.Path(directory) / f"nginx-{name}"
+        self.listens, self.keepalive, self.access_log = list(listens), keepalive, access_log
+        host, port = self.listens[0].rsplit(":", 1)
+        super().__init__(ns, name, (host.strip("[]"), int(port)), directory)
+
+    def prepare(self):
         self.config = NGINX_CONF.format(
-            dir=self.dir, name=name, keepalive=keepalive,
-            access=f"{self.dir}/access.log line" if access_log else "off",
+            dir=self.dir, name=self.name, keepalive=self.keepalive,
+            access=f"{self.dir}/access.log line" if self.access_log else "off",
             listen="\n".join(f"        listen {address} backlog=1024;" for address in self.listens))
         for part in ("files", "upload", "body", "logs"):
-            (self.dir / part).mkdir(parents=True, exist_ok=True)
+            (self.dir / part).mkdir()
             (self.dir / part).chmod(0o777)
         (self.dir / "nginx.conf").write_text(self.config)
-        self.process = None
-        self.start()
 
-    def start(self):
-        """Starts it and waits until it listens."""
-        log = self.dir / "stderr.log"
-        with open(log, "ab") as stderr:
-            self.process = self.ns.popen(
-                ["nginx", "-p", self.dir, "-c", self.dir / "nginx.conf", "-e", self.dir / "error.log"],
-                stdin=subprocess.DEVNULL, stdout=stderr, stderr=stderr)
-        wait_until(self._listening, f"nginx {self.name} listens; see {log}")
+    def argv(self):
+        return ["nginx", "-p", self.dir, "-c", self.dir / "nginx.conf", "-e", self.dir / "error.log"]
 
-    def _listening(self):
-        if self.process.poll() is not None:
-            raise RuntimeError(f"nginx {self.name} ended: {(self.dir / 'stderr.log').read_text()}")
+    def ready(self):
         for listen in self.listens:
             host, port = listen.rsplit(":", 1)
             self.ns.connect((host.strip("[]"), int(port)), 1.0).close()
@@ -112,20 +111,26 @@ class Nginx:
 
     def sick(self, yes=True):
         """/health answers 503; everything else goes on."""
+        self._flag("sick", yes)
+
+    def wrong(self, yes=True):
+        """/health answers 200 with another text; everything else goes on."""
+        self._flag("wrong", yes)
+
+    def _flag(self, name, yes):
         if yes:
-            (self.dir / "sick").touch()
+            (self.dir / name).touch()
         else:
-            (self.dir / "sick").unlink(missing_ok=True)
+            (self.dir / name).unlink(missing_ok=True)
 
     def stop(self):
         """At once; open connections are closed."""
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+        if self.running():
+            self.process.terminate()
             try:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+                self.kill()
 
 
 class _Reactor:

@@ -66,6 +66,11 @@ def node(name, address, **fields):
     return block(f"ltm node {name}", [f"address {address}", *fields_of(fields)])
 
 
+def monitor(kind, name, **fields):
+    """kind: "http", "tcp", "postgresql", ..."""
+    return block(f"ltm monitor {kind} {name}", fields_of(fields))
+
+
 def virtual_address(address, **fields):
     return block(f"ltm virtual-address {address}", [f"address {address}", *fields_of(fields)])
 
