@@ -55,6 +55,15 @@ static bool source_admits(struct journal *j, const struct event_row *row, unsign
 	return true;
 }
 
+static const char *connect_failure(uint32_t kind)
+{
+	static const char *const words[CONNECT_FAILURES] = {[CONNECT_REFUSED] = "refused",
+		[CONNECT_UNREACHABLE] = "unreachable",
+		[CONNECT_SILENT] = "no answer"};
+
+	return kind < CONNECT_FAILURES ? words[kind] : "unknown";
+}
+
 void journal_event(struct journal *j, const struct model *m, const struct event_row *row)
 {
 	char object[600], detail[600], addr[IP_ADDR_TEXT];
@@ -83,7 +92,8 @@ void journal_event(struct journal *j, const struct model *m, const struct event_
 			row->mac[5]);
 		break;
 	case EVENT_CONNECT_FAILED:
-		log_notice("journal: %s: does not answer connections", object);
+		log_notice("journal: %s: %u connections failed: %s", object, row->detail,
+			connect_failure(row->kind));
 		break;
 	case EVENT_NEIGHBOUR_FAILED:
 		log_notice("journal: neighbour %s does not answer", ip_format(&row->addr, addr));

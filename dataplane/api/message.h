@@ -189,16 +189,27 @@ enum event_type {
 	EVENT_LIMIT_REACHED,	    /* object: member, node or virtual server */
 	EVENT_PORT_EXHAUSTION,	    /* object: SNAT pool or virtual server; detail: member */
 	EVENT_ADDRESS_CONFLICT,	    /* object: self IP or virtual address; mac of the other */
-	EVENT_CONNECT_FAILED,	    /* object: member */
-	EVENT_NEIGHBOUR_FAILED,	    /* addr */
+	EVENT_CONNECT_FAILED,	/* object: member; kind: enum connect_failure; detail: how many TCP
+			       * connections since the last such event. Each is in one event, whether
+			       * it was tried on another member or not */
+	EVENT_NEIGHBOUR_FAILED, /* addr */
 	EVENT_LINK, /* object: place of the port in MSG_HELLO; detail: 1 = it has a link */
+};
+
+/* Why a member did not take a connection. A worker tells of a member at most ten times a second. */
+enum connect_failure {
+	CONNECT_REFUSED,     /* RST in answer to the SYN */
+	CONNECT_UNREACHABLE, /* ICMP: destination unreachable */
+	CONNECT_SILENT, /* no answer within its pool's response_time, or until the flow ended or was
+			      * given to another member, 2 s or more after its SYN */
+	CONNECT_FAILURES
 };
 
 struct event_row {
 	uint32_t type; /* enum event_type */
 	uint32_t object;
 	uint32_t detail;
-	uint32_t reserved;
+	uint32_t kind; /* of EVENT_CONNECT_FAILED; else 0 */
 	uint64_t time; /* CLOCK_MONOTONIC, ns */
 	struct ip_addr addr;
 	uint8_t mac[6];

@@ -167,8 +167,10 @@ struct snap_pool {
 	uint16_t
 		min_active; /* priority groups: lower ones join while fewer members are active; 0 = off */
 	uint16_t reselect_tries; /* other members tried after a failed connect */
-	uint16_t reserved;
-	uint32_t slow_ramp; /* s over which a member that came up gains its share; 0 = at once */
+	uint16_t
+		response_time; /* s after which a SYN without answer is a failed connect; 0: when the
+				 * connection ends */
+	uint32_t slow_ramp;    /* s over which a member that came up gains its share; 0 = at once */
 	uint32_t first_member,
 		members; /* rows of SNAP_MEMBER: contiguous, in order of address and port */
 };

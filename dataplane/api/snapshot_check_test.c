@@ -224,7 +224,6 @@ static void test_ltm_fields(void)
 	BAD(SNAP_POOL, 1, snap_pool, id, 0);
 	BAD(SNAP_POOL, 1, snap_pool, lb, SNAP_LB_COUNT);
 	BAD(SNAP_POOL, 1, snap_pool, allow_snat, 2);
-	BAD(SNAP_POOL, 1, snap_pool, reserved, 1);
 	BAD(SNAP_POOL, 1, snap_pool, first_member, 1);
 	BAD(SNAP_MEMBER, 1, snap_member, id, 1);
 	BAD(SNAP_MEMBER, 1, snap_member, pool, 1);

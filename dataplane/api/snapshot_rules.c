@@ -165,7 +165,7 @@ static const struct snap_rule pool_rules[] = {
 	RANGE(snap_pool, min_active, 0, 65535),
 	RANGE(snap_pool, reselect_tries, 0, 65535),
 	RANGE(snap_pool, slow_ramp, 0, UINT32_MAX),
-	ZERO(snap_pool, reserved),
+	RANGE(snap_pool, response_time, 0, 65535),
 	SPAN(snap_pool, first_member, SNAP_MEMBER),
 	END,
 };

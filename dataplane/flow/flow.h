@@ -53,6 +53,7 @@ enum flow_flag {
 enum flow_mark {
 	FLOW_SILENT = 1,      /* its member went down and its pool says drop: nothing passes */
 	FLOW_LOOSE_CLOSE = 2, /* the first FIN, from either side, closes */
+	FLOW_FAILED = 4,      /* that its member did not take it has been told */
 };
 
 /* The part a packet touches: one cache line. [side] = of packets from that side. */

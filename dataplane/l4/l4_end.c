@@ -53,6 +53,8 @@ void l4_end(struct worker *w, uint32_t index)
 {
 	struct flow *flow = &w->flow->flows[index];
 
+	if (flow->state == FLOW_SYN_SENT && l4_second(w) - w->flow->cold[index].start >= L4_SILENCE)
+		l4_failed(w, flow, CONNECT_SILENT);
 	l4_fold(w, index);
 	l4_uncount(w, index);
 	l4_retry_forget(w, flow);
@@ -87,8 +89,8 @@ static void expire(struct worker *w, uint32_t index)
 		w->stat[WORKER_FLOWS_EXPIRED]++;
 		if (worker_shared(w, flow->virtual_id)->id == flow->virtual_id)
 			worker_object(w, flow->virtual_id)[OBJECT_TIMEOUTS]++;
-		if (flow->state == FLOW_SYN_SENT && flow->member_id != ID_NONE)
-			worker_event(w, EVENT_CONNECT_FAILED, flow->member_id, 0, NULL, NULL);
+		if (flow->state == FLOW_SYN_SENT)
+			l4_failed(w, flow, CONNECT_SILENT);
 		if (flow->proto == PROTO_TCP && flow->flags & FLOW_RESET_ON_TIMEOUT &&
 			!(flow->marks & FLOW_SILENT))
 			l4_reset_flow(w, index);
@@ -102,6 +104,8 @@ static void visit(struct worker *w, uint32_t index)
 
 	if (!(flow->flags & FLOW_USED))
 		return;
+	if (unlikely(l4_failed_silent(w, index)))
+		l4_failed(w, flow, CONNECT_SILENT);
 	uint32_t timeout = timeout_of(w, flow, w->flow->cold[index].idle_timeout);
 	uint32_t idle = (w->now - flow->last) / TICKS_PER_SECOND;
 	if (timeout != SNAP_TIMEOUT_INDEFINITE && idle >= timeout)
@@ -125,6 +129,7 @@ void l4_house(struct worker *w)
 	struct l4_worker *l4 = w->l4;
 	uint64_t elapsed = w->now_ns - l4->sweep_start;
 
+	l4_failed_house(w);
 	if (elapsed >= l4->sweep_period && l4->hand >= l4->table.high)
 		sweep_begin(w);
 	if (l4->hand >= l4->table.high)

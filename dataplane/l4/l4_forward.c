@@ -134,7 +134,7 @@ static bool kept_ends(struct worker *w, struct rte_mbuf *m, uint32_t index, enum
 		return false;
 	}
 	if (side == FLOW_SERVER || !(flags & TCP_SYN) || !l4_retry_silent(w, index) ||
-		!l4_retry(w, index))
+		!l4_retry(w, index, CONNECT_SILENT))
 		return false;
 	rte_pktmbuf_free(m);
 	return true;
@@ -162,12 +162,13 @@ void l4_forward(struct worker *w, struct rte_mbuf *m, uint32_t index, enum flow_
 		reopen(w, m, index);
 		return;
 	}
-	if (flow->state == FLOW_SYN_SENT && side == FLOW_SERVER && l4_retry(w, index)) {
-		rte_pktmbuf_free(m);
-		return;
+	if (flow->state == FLOW_SYN_SENT && side == FLOW_SERVER) {
+		if (l4_retry(w, index, CONNECT_REFUSED)) {
+			rte_pktmbuf_free(m);
+			return;
+		}
+		l4_failed(w, flow, CONNECT_REFUSED);
 	}
-	if (flow->state == FLOW_SYN_SENT && side == FLOW_SERVER && flow->member_id != ID_NONE)
-		worker_event(w, EVENT_CONNECT_FAILED, flow->member_id, 0, NULL, NULL);
 	send(w, m, index, side);
 	if (verdict == L4_TCP_END)
 		l4_end(w, index);

@@ -179,6 +179,24 @@ static void translate(struct worker *w, struct rte_mbuf *m, const struct wire_in
 	net_output(w, m, nexthop);
 }
 
+/* The server's host or a router says that the SYN cannot be delivered; whoever quotes its number has seen it. */
+static bool refuses(const struct worker *w, struct rte_mbuf *m, const struct wire_info *inner,
+	uint32_t index, enum flow_side side)
+{
+	const struct wire_info *i = &pkt_of(m)->wire;
+	const struct flow *flow = &w->flow->flows[index];
+	const struct tcp_hdr *tcp =
+		rte_pktmbuf_mtod_offset(m, const void *, i->payload + inner->l4);
+
+	if (side != FLOW_SERVER || flow->state != FLOW_SYN_SENT ||
+		i->payload + inner->l4 + 8u > i->l3_end ||
+		rte_be_to_cpu_32(tcp->seq) + 1 != flow->seq[FLOW_CLIENT])
+		return false;
+	if (i->ip_version == 6)
+		return i->icmp_type == ICMP6_UNREACHABLE;
+	return i->icmp_type == ICMP_UNREACHABLE && i->icmp_code != ICMP_TOO_BIG;
+}
+
 void l4_icmp_error(struct worker *w, struct rte_mbuf *m)
 {
 	struct flow_tuple t;
@@ -191,6 +209,13 @@ void l4_icmp_error(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	if (lookup(w, &inner, &t, &index, &side)) {
+		if (refuses(w, m, &inner, index, side)) {
+			if (l4_retry(w, index, CONNECT_UNREACHABLE)) {
+				rte_pktmbuf_free(m);
+				return;
+			}
+			l4_failed(w, &w->flow->flows[index], CONNECT_UNREACHABLE);
+		}
 		translate(w, m, &inner, index, side);
 		return;
 	}

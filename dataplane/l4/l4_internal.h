@@ -19,6 +19,24 @@ struct used_up {
 	uint32_t until; /* tick; 0 = empty */
 };
 
+#define FAILED_PLACES 256u
+
+/* Connections that a member did not take. */
+struct failed_place {
+	uint32_t member;		  /* ID_NONE: free */
+	uint32_t told;			  /* tick of its last event */
+	uint32_t count[CONNECT_FAILURES]; /* not yet told */
+	bool untold;			  /* some of them wait for their time */
+};
+
+struct l4_failed {
+	struct failed_place place[FAILED_PLACES];
+	uint32_t visited; /* tick */
+	bool untold;	  /* some place is */
+};
+
+#define L4_SILENCE 2u /* s without an answer to a SYN, after which its end counts as a failure */
+
 struct l4_worker {
 	struct flow_worker table;
 	uint32_t port_cursor; /* where the search for a source port goes on */
@@ -29,6 +47,7 @@ struct l4_worker {
 	uint64_t sweep_period; /* ns a whole sweep takes */
 	uint32_t evict_hand;
 	struct l4_retry *retry;
+	struct l4_failed failed;
 };
 
 static inline uint32_t l4_second(const struct worker *w)
@@ -61,13 +80,20 @@ void l4_retry_keep(struct worker *w, uint32_t index, struct rte_mbuf *m, uint16_
 void l4_retry_forget(struct worker *w, struct flow *flow);
 /* The server refused, or has not answered while the client asked again: opens the connection anew on
  * another member. False: no tries are left, the flow is as it was. */
-bool l4_retry(struct worker *w, uint32_t index);
+bool l4_retry(struct worker *w, uint32_t index, enum connect_failure kind);
 /* Has the server of a kept SYN been silent for so long that a repeated SYN counts as a failure? */
 bool l4_retry_silent(const struct worker *w, uint32_t index);
 /* While a connection is opened anew: the member that failed (ID_NONE else). */
 uint32_t l4_retry_avoid(const struct worker *w);
 /* Tries that the connection being opened has left, of the pool's. */
 uint16_t l4_retry_tries(const struct worker *w, uint16_t pool_tries);
+
+/* --- l4_failed.c: the flow's member did not take the connection; told once per flow. */
+void l4_failed(struct worker *w, struct flow *flow, enum connect_failure kind);
+/* Has the member been silent for the response time of its pool? */
+bool l4_failed_silent(const struct worker *w, uint32_t index);
+/* Tells what waits for its time. */
+void l4_failed_house(struct worker *w);
 
 /* --- l4_forward.c: a packet of a flow; consumes m. */
 void l4_forward(struct worker *w, struct rte_mbuf *m, uint32_t index, enum flow_side side);

@@ -11,7 +11,6 @@
 #include "core/mbuf.h"
 
 #define KEPT_MAX 1024u /* SYNs at a time; a connection beyond has no second try */
-#define SILENCE 2u     /* s without an answer when the client asks again */
 
 struct kept {
 	struct rte_mbuf *syn;
@@ -84,7 +83,7 @@ void l4_retry_forget(struct worker *w, struct flow *flow)
 		rte_pktmbuf_free(take(w, flow));
 }
 
-bool l4_retry(struct worker *w, uint32_t index)
+bool l4_retry(struct worker *w, uint32_t index, enum connect_failure kind)
 {
 	struct l4_retry *r = w->l4->retry;
 	struct flow *flow = &w->flow->flows[index];
@@ -94,7 +93,7 @@ bool l4_retry(struct worker *w, uint32_t index)
 	r->left = r->kept[flow->kept - 1].tries - 1;
 	r->avoid = flow->member_id;
 	struct rte_mbuf *syn = take(w, flow);
-	worker_event(w, EVENT_CONNECT_FAILED, flow->member_id, 0, NULL, NULL);
+	l4_failed(w, flow, kind);
 	l4_end(w, index);
 	index = l4_open(w, syn);
 	r->avoid = ID_NONE;
@@ -118,5 +117,5 @@ uint16_t l4_retry_tries(const struct worker *w, uint16_t pool_tries)
 bool l4_retry_silent(const struct worker *w, uint32_t index)
 {
 	return w->flow->flows[index].kept != 0 &&
-	       l4_second(w) - w->flow->cold[index].start >= SILENCE;
+	       l4_second(w) - w->flow->cold[index].start >= L4_SILENCE;
 }

@@ -6,6 +6,7 @@
  */
 #include "net/net_fake.h"
 
+#include "core/event.h"
 #include "flow/listener.h"
 #include "flow/owner.h"
 #include "l4/l4_internal.h"
@@ -56,8 +57,8 @@ static struct snap_header *snapshot(void)
 		.close_timeout = 5};
 	*ROW(h, SNAP_NODE, struct snap_node) =
 		(struct snap_node){.id = ID_NODE, .addr = addr("10.0.2.11"), .live = usable};
-	*ROW(h, SNAP_POOL, struct snap_pool) =
-		(struct snap_pool){.id = ID_POOL, .members = 1, .allow_snat = 1};
+	*ROW(h, SNAP_POOL, struct snap_pool) = (struct snap_pool){
+		.id = ID_POOL, .members = 1, .allow_snat = 1, .response_time = 3};
 	*ROW(h, SNAP_MEMBER, struct snap_member) =
 		(struct snap_member){.id = ID_MEMBER, .port = server_port, .live = usable};
 	*ROW(h, SNAP_SNATPOOL, struct snap_snatpool) =
@@ -365,6 +366,147 @@ static void test_long_row_of_ports_in_use(void)
 	end_all();
 }
 
+/* --- connections that the member does not take ---------------------------------------------------- */
+
+/* Failures that worker 0 tells of, by kind; how many events that took. */
+static unsigned failures(unsigned count[CONNECT_FAILURES])
+{
+	static struct event_row row[EVENT_RING_ROWS];
+	unsigned events = 0;
+	uint64_t lost;
+
+	memset(count, 0, CONNECT_FAILURES * sizeof(*count));
+	unsigned n = event_ring_take(worker[0]->events, row, EVENT_RING_ROWS, &lost);
+	for (unsigned i = 0; i < n; i++) {
+		if (row[i].type != EVENT_CONNECT_FAILED)
+			continue;
+		CHECK_INT(row[i].object, ID_MEMBER);
+		CHECK(row[i].kind < CONNECT_FAILURES && row[i].detail > 0);
+		count[row[i].kind] += row[i].detail;
+		events++;
+	}
+	return events;
+}
+
+static void expect_failures(unsigned refused, unsigned unreachable, unsigned silent)
+{
+	unsigned count[CONNECT_FAILURES];
+
+	failures(count);
+	CHECK_INT(count[CONNECT_REFUSED], refused);
+	CHECK_INT(count[CONNECT_UNREACHABLE], unreachable);
+	CHECK_INT(count[CONNECT_SILENT], silent);
+}
+
+/* Upkeep of worker 0 in steps of a tick. */
+static void house(uint64_t from_ms, uint64_t to_ms)
+{
+	for (uint64_t t = from_ms; t <= to_ms; t += 10) {
+		fake_clock(t);
+		l4_house(worker[0]);
+	}
+}
+
+static uint16_t connect_from(uint16_t port)
+{
+	port = port_of("10.0.1.10", 0, port);
+	pass(0, tcp(0, "10.0.1.10", port, "10.0.1.100", 80, TCP_SYN));
+	return port;
+}
+
+static void test_refused_connections(uint64_t now)
+{
+	unsigned count[CONNECT_FAILURES];
+	uint16_t port = 1000;
+
+	house(now, now + 1000);
+	failures(count); /* of the tests before */
+	for (unsigned i = 0; i < 50; i++) {
+		port = connect_from(port + 1);
+		pass(0, tcp(1, "10.0.2.11", server_port, "10.0.1.10", port, TCP_RST | TCP_ACK));
+		sent_count = 0;
+	}
+	CHECK_INT(flows(), 0);
+	expect_failures(1, 0, 0);
+	house(now + 1010, now + 1200);
+	CHECK_INT(failures(count), 1);
+	CHECK_INT(count[CONNECT_REFUSED], 49);
+	/* Its client goes away, or the connection is made first: nobody refused it. */
+	port = connect_from(port + 1);
+	pass(0, tcp(0, "10.0.1.10", port, "10.0.1.100", 80, TCP_RST));
+	port = connect_from(port + 1);
+	pass(0, tcp(1, "10.0.2.11", server_port, "10.0.1.10", port, TCP_SYN | TCP_ACK));
+	pass(0, tcp(1, "10.0.2.11", server_port, "10.0.1.10", port, TCP_RST));
+	house(now + 1210, now + 1500);
+	expect_failures(0, 0, 0);
+	end_all();
+}
+
+static void test_unreachable_server(uint64_t now)
+{
+	uint16_t port;
+
+	house(now, now + 1000);
+	port = connect_from(1000);
+	struct rte_mbuf *syn = tcp(0, "10.0.1.10", port, "10.0.2.11", server_port, TCP_SYN);
+	pass(0, icmp_error(1, "10.0.2.254", "10.0.1.10", syn));
+	pass(0, icmp_error(1, "10.0.2.254", "10.0.1.10", syn));
+	/* Whoever does not know the SYN's number has not seen it. */
+	uint16_t other = connect_from(port + 1);
+	((struct tcp_hdr *)pkt_l4(syn))->src = htons(other);
+	((struct tcp_hdr *)pkt_l4(syn))->seq = htonl(77);
+	pass(0, icmp_error(1, "10.0.2.254", "10.0.1.10", syn));
+	rte_pktmbuf_free(syn);
+	CHECK_INT(worker[0]->stat[WORKER_ICMP_TRANSLATED], 1 + 3);
+	house(now + 1010, now + 1200);
+	expect_failures(0, 1, 0);
+	end_all();
+}
+
+/* Told when the response time is over, once, whatever becomes of the connection. */
+static void test_silent_server(uint64_t now)
+{
+	uint16_t port;
+
+	house(now, now + 1000);
+	port = connect_from(1000);
+	house(now + 1010, now + 3000);
+	expect_failures(0, 0, 0);
+	pass(0, tcp(0, "10.0.1.10", port, "10.0.1.100", 80, TCP_SYN));
+	house(now + 3010, now + 6000);
+	expect_failures(0, 0, 1);
+	CHECK_INT(flows(), 1);
+	house(now + 6010, now + 9500);
+	CHECK_INT(flows(), 0);
+	expect_failures(0, 0, 0);
+	sent_count = 0;
+}
+
+static unsigned scan_down(enum scan_action action)
+{
+	struct flow_filter filter = {.member_id = ID_MEMBER, .down = 1};
+	uint32_t place = 0;
+
+	return l4_scan(worker[0], action, &filter, &place, UINT32_MAX, NULL, UINT32_MAX);
+}
+
+/* A member that may have connections keeps them, whatever was asked when it was down. */
+static void test_scan_of_a_member_that_is_down(void)
+{
+	struct counter_shared *line = worker_shared(worker[0], ID_MEMBER);
+
+	connect_from(connect_from(1000) + 1);
+	CHECK_INT(scan_down(SCAN_DELETE), 0);
+	line->avail = LIVE_PERSISTED;
+	CHECK_INT(scan_down(SCAN_DELETE), 0);
+	line->avail = 0;
+	CHECK_INT(scan_down(SCAN_COUNT), 2);
+	CHECK_INT(scan_down(SCAN_DELETE), 2);
+	CHECK_INT(flows(), 0);
+	line->avail = LIVE_BITS;
+	end_all();
+}
+
 int main(void)
 {
 	const struct l4_config config = {8192, 64};
@@ -374,6 +516,7 @@ int main(void)
 		CHECK_INT(l4_worker_init(worker[i], &config), 0);
 	server_port = port_of("10.0.2.11", 1, 80);
 	commit(snapshot());
+	l4_house(worker[0]);
 	fake_settle();
 	neighbours_ready();
 	test_burst_after_an_end();
@@ -384,6 +527,10 @@ int main(void)
 	test_protocol_without_ports();
 	test_eviction();
 	test_long_row_of_ports_in_use();
+	test_scan_of_a_member_that_is_down();
+	test_refused_connections(20000);
+	test_unreachable_server(30000);
+	test_silent_server(40000);
 	for (unsigned i = 0; i < 2; i++)
 		l4_worker_fini(worker[i]);
 	listener_table_free(view.listeners);
