@@ -7,6 +7,7 @@
 
 #include "dataplane_link/dplink.h"
 #include "event/journal.h"
+#include "health/health.h"
 #include "ipc/ipc_server.h"
 #include "kernel/kernel.h"
 #include "main/cp_index.h"
@@ -14,6 +15,7 @@
 #include "state/verdicts.h"
 #include "store/store.h"
 
+struct cp_agent;
 struct cp_down;
 
 struct cp {
@@ -26,6 +28,7 @@ struct cp {
 	struct kernel *kernel; /* NULL: taps are somebody else's business */
 	struct journal journal;
 	struct cp_index members, virtuals; /* by node, by virtual address */
+	struct cp_agent *agent;
 	struct cp_down *down;
 	struct event *signals[2], *upkeep;
 	const char *config_path, *store_dir;
@@ -39,6 +42,7 @@ struct cp {
 struct cp_user {
 	char name[64];
 	enum model_role role;
+	enum hold_class class; /* whose holds session and state set */
 };
 
 /*
@@ -100,6 +104,15 @@ void cp_server_changed(struct cp *cp, uint32_t object, enum verdict before, enum
 /* The dataplane came: connections of servers that are down are dealt with. It went: what was asked is void. */
 void cp_down_connected(struct cp *cp);
 void cp_down_lost(struct cp *cp);
+
+/* --- agents of servers (cp_agent.c) --------------------------------------------------------------- */
+
+int cp_agent_init(struct cp *cp); /* 0 or -ENOMEM */
+void cp_agent_fini(struct cp *cp);
+
+/* An agent says something of its server, a node or member; monitor: the agent-check that heard it. */
+void cp_agent_line(
+	struct cp *cp, uint32_t object, uint32_t monitor, const struct health_agent *line);
 
 /* --- requests (cp_request.c and the files of each) ------------------------------------------------ */
 

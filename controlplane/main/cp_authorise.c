@@ -17,6 +17,7 @@ int cp_authorise(const struct ipc_peer *peer, enum model_role need, struct cp_us
 		snprintf(user->name, sizeof(user->name), "%s", found->pw_name);
 	else
 		snprintf(user->name, sizeof(user->name), "uid %u", peer->uid);
+	user->class = HOLD_OPERATOR;
 	user->role = administrator ? ROLE_ADMIN : ROLE_GUEST;
 	return administrator && user->role >= need ? 0 : -EPERM;
 }

@@ -67,7 +67,7 @@ static void startup_note(struct cp *cp, const struct text *startup)
 int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_changes *changes,
 	struct model_error *err)
 {
-	const struct model_actor actor = {.class = HOLD_OPERATOR, .role = commit->user->role};
+	const struct model_actor actor = {.class = commit->user->class, .role = commit->user->role};
 	int rc = model_begin(cp->model, &actor);
 
 	*err = (struct model_error){0};

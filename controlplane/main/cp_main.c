@@ -217,6 +217,7 @@ static void cp_fini(struct cp *cp)
 {
 	ipc_server_free(cp->server);
 	dplink_free(cp->link);
+	cp_agent_fini(cp);
 	cp_down_fini(cp);
 	kernel_free(cp->kernel);
 	store_close(cp->store);
@@ -260,6 +261,8 @@ int main(int argc, char **argv)
 		rc = kernel_init(&cp, o.dataplane_user);
 	if (rc == 0)
 		rc = cp_down_init(&cp);
+	if (rc == 0)
+		rc = cp_agent_init(&cp);
 	if (rc == 0)
 		rc = sockets_init(&cp, o.run_dir);
 	if (rc == 0)
