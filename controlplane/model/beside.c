@@ -44,7 +44,7 @@ static void address_mask(struct item *address, const struct item *user)
 int beside_create(struct model *m, const struct field *f, const char *path, struct item *user,
 	struct item **out, struct model_error *err)
 {
-	enum model_kind kind = (enum model_kind)__builtin_ctz(f->refs);
+	enum model_kind kind = (enum model_kind)__builtin_ctzll(f->refs);
 	struct ip_addr addr;
 	char why[160];
 	int rc;
@@ -61,8 +61,8 @@ int beside_create(struct model *m, const struct field *f, const char *path, stru
 			address_mask(*out, user);
 		return rc;
 	}
-	return fail(m, err, -ENOENT, user, f->name, "%s %s does not exist", model_kinds[kind].full,
-		path);
+	return fail(m, err, -ENOENT, user, f->name, "%s %s does not exist",
+		f->type == TYPE_MONITOR_RULE ? "monitor" : model_kinds[kind].full, path);
 }
 
 /* ---- pool members ---- */
@@ -209,7 +209,7 @@ static int child_target(
 	if (*id != ID_NONE)
 		return 0;
 	for (unsigned kind = 0; !to && kind < MODEL_KINDS; kind++)
-		if (f->refs & (1u << kind))
+		if (f->refs & (1ull << kind))
 			to = item_find(m, kind, ID_NONE, it->o.path);
 	if (!to && it->o.kind == KIND_VIRTUAL_PROFILE)
 		return fail(m, err, -ENOENT, it, NULL, "the profile does not exist");
@@ -313,6 +313,22 @@ const struct field *kind_parent_field(enum model_kind kind)
 	return strcmp(f->name, "defaults-from") ? NULL : f;
 }
 
+bool field_inherits(const struct item *it, const struct field *f)
+{
+	const struct kind *k = kind_of(it);
+
+	return kind_parent_field(it->o.kind) && f != k->fields && f->type != TYPE_REF && !f->own;
+}
+
+/* What a built-in object came with and its parent did not counts as given, too. */
+static bool is_given(const struct item *it, const struct field *f, const struct item *parent)
+{
+	if (it->given & 1ull << field_index(it, f))
+		return true;
+	return it->base && (!parent->base || memcmp(field_in(f, it->base),
+						     field_in(f, parent->base), f->size) != 0);
+}
+
 static int inherit(struct model *m, struct item *it, unsigned depth, struct model_error *err)
 {
 	const struct kind *k = kind_of(it);
@@ -322,19 +338,21 @@ static int inherit(struct model *m, struct item *it, unsigned depth, struct mode
 		return 0;
 	if (depth > 16)
 		return fail(m, err, -EINVAL, it, "defaults-from",
-			"too many profiles, or a circle of them");
+			"too many parents, or a circle of them");
 	int rc = inherit(m, parent, depth + 1, err);
 	for (unsigned i = 1; !rc && i < k->field_count; i++) {
 		const struct field *f = &k->fields[i];
-		bool given = it->given & 1ull << i;
-		if (f->type == TYPE_STRING || f->type == TYPE_REF ||
-			given != !memcmp(field_in(f, it->data), field_in(f, parent->data), f->size))
+		if (!field_inherits(it, f) ||
+			is_given(it, f, parent) !=
+				!memcmp(field_in(f, it->data), field_in(f, parent->data), f->size))
 			continue;
 		if (!item_touch(m, it))
 			return fail(m, err, -ENOMEM, it, f->name, "no memory");
 		/* what is the parent's is inherited, also if it was said: a client writes back all it read */
 		it->given &= ~(1ull << i);
-		memcpy(field_at(f, it->data), field_in(f, parent->data), f->size);
+		if (f->type == TYPE_STRING)
+			strings_count(&m->strings, *(const uint32_t *)field_in(f, parent->data), 1);
+		field_put(m, it, f, field_in(f, parent->data));
 	}
 	return rc;
 }

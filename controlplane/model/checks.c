@@ -279,10 +279,13 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 
 	if (rc)
 		return rc;
+	if (kind_of(it)->monitor)
+		return check_monitor(m, it, err);
 	switch (it->o.kind) {
 	case KIND_NODE:
-		return check_host(
+		rc = check_host(
 			m, it, "address", &((const struct node *)it->data)->conf.address, err);
+		return rc ? rc : check_rule_of(m, it, err);
 	case KIND_SNAT_TRANSLATION:
 		return check_host(m, it, "address",
 			&((const struct snat_translation *)it->data)->conf.address, err);
@@ -303,6 +306,10 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 		return check_virtual_profile(m, owner, err);
 	case KIND_DB:
 		return check_db(m, it, err);
+	case KIND_POOL:
+	case KIND_POOL_MEMBER:
+	case KIND_DEFAULT_NODE_MONITOR:
+		return check_rule_of(m, it, err);
 	default:
 		return 0;
 	}

@@ -19,7 +19,7 @@ bool value_is_default(const struct model *m, const struct item *it, const struct
 		return false;
 	if (it->base)
 		return !memcmp(p, field_in(f, it->base), f->size);
-	if (kind_parent_field(k - model_kinds) && f != k->fields && f->type != TYPE_STRING)
+	if (field_inherits(it, f))
 		return !(it->given & 1ull << field_index(it, f));
 	if (f->type == TYPE_REF && f->default_text) {
 		struct item *to = item_of(m, *(const uint32_t *)p);
@@ -44,6 +44,8 @@ static void print_value(
 	model_field_text(m, &it->o, f, &value);
 	if (f->type == TYPE_STRING && !value.len)
 		text_printf(out, "none");
+	else if (f->type == TYPE_MONITOR_RULE && !value.failed)
+		text_printf(out, "%s", value.data);
 	else if (f->type == TYPE_STRING && !strcmp(value.data, "none"))
 		text_printf(out, "\"none\""); /* the bare word means: nothing */
 	else
@@ -228,8 +230,11 @@ static void print_block(const struct model *m, const struct item *it, unsigned f
 	unsigned depth, bool children, struct text *out)
 {
 	indent(out, depth);
-	text_add_word(out, it->o.path);
-	text_printf(out, " {\n");
+	if (kind_of(it)->name_form != NAME_SINGLE) {
+		text_add_word(out, it->o.path);
+		text_printf(out, " ");
+	}
+	text_printf(out, "{\n");
 	size_t body = out->len;
 	print_store_words(it, flags, depth + 1, out);
 	print_fields(m, it, flags, depth + 1, out);

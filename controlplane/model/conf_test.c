@@ -42,8 +42,10 @@ static void test_refusals(void)
 		"supported yet");
 	refused("ltm pool web {\n  colour red }",
 		"weir.conf:2: ltm pool web: colour: is no field of this kind of object");
-	refused("ltm monitor http x { }",
-		"weir.conf:1: ltm monitor http: is no kind of object that is supported");
+	refused("ltm persistence cookie x { }",
+		"weir.conf:1: ltm persistence cookie: is no kind of object that is supported");
+	refused("ltm monitor mssql x { }",
+		"weir.conf:1: ltm monitor mssql: this type of monitor is not supported");
 	refused("ltm pool web {\n members {",
 		"weir.conf:2: ltm pool web: members: the closing brace is missing");
 	refused("ltm pool web { description \"open }\n", "weir.conf:1: ltm pool web: description: "

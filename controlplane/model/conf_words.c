@@ -107,6 +107,63 @@ static int read_value(struct words *w, const struct field *f)
 	return 0;
 }
 
+static void rule_word(struct words *w, struct text *rule)
+{
+	text_printf(rule, "%s%s", rule->len ? " " : "", word(w));
+	next(w);
+}
+
+/* "a and b and c"; one quoted word may hold it all. */
+static void rule_all(struct words *w, struct text *rule)
+{
+	rule_word(w, rule);
+	while (at(w, "and")) {
+		rule_word(w, rule);
+		if (w->token == TOKEN_WORD)
+			rule_word(w, rule);
+	}
+}
+
+/* "min 1 of { a b }"; without braces names are paths, no field begins like that. */
+static void rule_min(struct words *w, struct text *rule)
+{
+	bool braces;
+
+	for (unsigned i = 0; i < 3 && w->token == TOKEN_WORD; i++)
+		rule_word(w, rule);
+	braces = w->token == TOKEN_OPEN;
+	if (braces) {
+		text_printf(rule, " {");
+		next(w);
+	}
+	while (w->token == TOKEN_WORD && (braces || *word(w) == '/'))
+		rule_word(w, rule);
+	if (braces && w->token == TOKEN_CLOSE) {
+		text_printf(rule, " }");
+		next(w);
+	}
+}
+
+/* Whether the words make sense is seen when they are set. */
+static int read_rule(struct words *w, const struct field *f)
+{
+	struct text rule = {0};
+	int rc = 0;
+
+	if (w->token != TOKEN_WORD)
+		return refuse(w, f->name, "has no value");
+	if (at(w, "min"))
+		rule_min(w, &rule);
+	else
+		rule_all(w, &rule);
+	if (rule.failed)
+		rc = refuse(w, f->name, "no memory");
+	else
+		put_option(w, f->name, rule.data);
+	text_fini(&rule);
+	return rc;
+}
+
 static bool list_verb(const struct words *w)
 {
 	return at(w, "add") || at(w, "delete") || at(w, "replace-all-with");
@@ -148,6 +205,8 @@ static int read_field(struct words *w, const struct field *f)
 		return 0;
 	}
 	next(w);
+	if (f->type == TYPE_MONITOR_RULE)
+		return read_rule(w, f);
 	return f->type == TYPE_REFS || f->type == TYPE_SERVICES ? read_list(w, f)
 								: read_value(w, f);
 }
@@ -348,8 +407,9 @@ static void name_set(struct words *w, const char *name)
  */
 static int read_named(struct words *w, const char *section, const char *verb, bool bare)
 {
-	char *name = strdup(word(w));
-	bool all = at(w, "all"), braces;
+	bool single = model_kinds[w->kind].name_form == NAME_SINGLE;
+	char *name = strdup(single ? "" : word(w));
+	bool all = !single && at(w, "all"), braces;
 	int rc = 0;
 
 	name_set(w, name ? name : "");
@@ -360,7 +420,8 @@ static int read_named(struct words *w, const char *section, const char *verb, bo
 	if (all && !strcmp(verb, "delete"))
 		verb = "delete-all";
 	put_option(w, "verb", verb);
-	next(w);
+	if (!single)
+		next(w);
 	/* "delete ltm pool web members none" shall not take the pool away */
 	if (w->use == CONF_DELETE && w->token != TOKEN_END) {
 		free(name);
@@ -456,7 +517,10 @@ static int read_kind(struct words *w)
 	if (w->token != TOKEN_BAD)
 		w->lex->word_line =
 			line; /* the words of a kind that is none may reach into the next line */
-	return refuse(w, NULL, "is no kind of object that is supported");
+	return refuse(w, NULL,
+		strncmp(w->name, "ltm monitor ", 12) || !model_monitor_type_is_ltms(w->name + 12)
+			? "is no kind of object that is supported"
+			: "this type of monitor is not supported");
 }
 
 static int read_object(struct words *w)
@@ -477,7 +541,7 @@ static int read_object(struct words *w)
 	rc = read_kind(w);
 	if (rc)
 		return rc;
-	if (w->token != TOKEN_WORD)
+	if (w->token != TOKEN_WORD && model_kinds[w->kind].name_form != NAME_SINGLE)
 		return refuse(w, NULL, "has no name");
 	return read_named(w, model_kinds[w->kind].section, drop ? "drop" : verbs[w->use],
 		w->use != CONF_LOAD);

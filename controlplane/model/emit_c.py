@@ -7,7 +7,8 @@ BOOLEANS = (["disabled", "enabled"], ["no", "yes"], ["false", "true"])
 C_TYPES = {"enum": "uint8_t", "flag": "uint8_t", "string": "uint32_t", "ip": "struct ip_addr",
            "prefix": "struct model_prefix", "mask": "uint8_t", "ref": "uint32_t",
            "refs": "struct model_list", "services": "struct model_list",
-           "endpoint": "struct model_endpoint", "holds": "struct holds"}
+           "endpoint": "struct model_endpoint", "holds": "struct holds",
+           "monitor-rule": "struct model_monitor_rule", "destination": "struct model_destination"}
 
 
 def upper(text):
@@ -86,6 +87,8 @@ def initial(f):
         return "1" if f["default"] else None
     if f["type"] == "mask":
         return "MODEL_MASK_HOST"
+    if f["type"] == "monitor-rule" and f["default"] == "default":
+        return "{.mode = RULE_DEFAULT}"
     if f["type"] == "prefix" and f.get("default"):
         net = ipaddress.ip_network(f["default"])
         raw = net.network_address.packed
@@ -111,7 +114,8 @@ def field_row(kinds, k, f, word_table):
     if isinstance(default, bool):
         default = f["name"] if default else f.get("opposite")
     flags = [("required", "required"), ("create-only", "create_only"), ("derived", "derived"),
-             ("hidden", "hidden"), ("key", "key"), ("host", "host"), ("rest-reference", "rest_reference")]
+             ("hidden", "hidden"), ("key", "key"), ("host", "host"), ("rest-reference", "rest_reference"),
+             ("own", "own"), ("pattern", "pattern")]
     row = {
         "name": quote(f["name"]), "opposite": quote(f.get("opposite")), "group": quote(f.get("group")),
         "rest": quote(f["rest"]), "rest_opposite": quote(f["opposite"].replace("-d", "D").replace("-e", "E"))
@@ -125,7 +129,8 @@ def field_row(kinds, k, f, word_table):
         "min": f"{f.get('min', 0)}u" if f.get("min") else None,
         "max": f"{f.get('max', 64)}u", "words": word_table,
         "hold": "HOLD_" + upper(f["hold"]) if f.get("hold") else None,
-        "refs": " | ".join(f"(1u << {kind_id(kinds, r)})" for r in f.get("refs", [])) or None,
+        "refs": " | ".join(f"(1ull << {kind_id(kinds, r)})" for r in f["refs"]) or None,
+        "probe": quote(f.get("probe")), "folder": quote(f.get("folder")),
         "rest_string": "true" if f.get("rest-type") == "string" else None,
         "default_only": "true" if f.get("accept") == "default" else None,
     }
@@ -145,7 +150,7 @@ def variables(kinds):
 
 
 NAMES = {"path": "NAME_PATH", "plain": "NAME_PLAIN", "folder": "NAME_FOLDER", "member": "NAME_MEMBER",
-         "interface": "NAME_INTERFACE", "profile": "NAME_PROFILE"}
+         "interface": "NAME_INTERFACE", "profile": "NAME_PROFILE", "single": "NAME_SINGLE"}
 
 
 def kind_row(kinds, k):
@@ -165,6 +170,7 @@ def kind_row(kinds, k):
             f"\t\t.owner = {kind_id(kinds, k['owner']) if k.get('owner') else -1}, "
             f".child = {kind_id(kinds, k['child']) if k.get('child') else -1},\n"
             f"\t\t.fixed = {str(bool(k.get('fixed'))).lower()}, "
+            f".monitor = {str(k['kind'].startswith('ltm monitor ')).lower()}, "
             f".in_partition = {str(k['name'] == 'path').lower()}, .name_form = {NAMES[k['name']]},\n"
             f"\t\t.holds = {live}, .order = {order}, .key = {key},\n\t}},\n")
 

@@ -38,6 +38,9 @@ holds {
 """
 
 
+RULES = "`none`, names of monitors joined by `and`, or `min 1 of { a b }`"
+
+
 def page_name(k):
     return k["kind"].replace(" ", "-") + ".md"
 
@@ -57,7 +60,10 @@ def values(f):
         return several + " or ".join(f["refs"])
     return {"string": f"text, up to {f.get('max', 64)} bytes", "ip": "IP address",
             "prefix": "address/length", "mask": "network mask", "services": "`none`, `all`, `default`, or "
-            "protocol:port", "endpoint": "address:port, IPv6 address.port", "holds": "see below"}[f["type"]]
+            "protocol:port", "endpoint": "address:port, IPv6 address.port", "holds": "see below",
+            "monitor-rule": RULES if f.get("default") == "none" else "`default`, " + RULES,
+            "destination": "`*` or an address" if f.get("host") else
+            "`*:*`, `*:port`, address:port, IPv6 address.port"}[f["type"]]
 
 
 def default(f):
@@ -65,6 +71,8 @@ def default(f):
         return f"`{f['name']}`" if f["default"] else f"`{f['opposite']}`" if f.get("opposite") else "off"
     if f.get("required"):
         return "required"
+    if f["type"] == "destination":
+        return "`*`" if f.get("host") else "`*:*`"
     return f"`{f['default']}`" if f.get("default") not in (None, "") else "none"
 
 

@@ -46,6 +46,8 @@ int fail(struct model *m, struct model_error *err, int code, const struct item *
 	va_list ap;
 
 	item_name(m, it, name, sizeof(name));
+	if (kind_of(it)->name_form == NAME_SINGLE)
+		name[0] = '\0';
 	va_start(ap, format);
 	fail_write(m, err, code, it->o.kind, name, field, format, ap);
 	va_end(ap);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads schema/*.json and writes the model's C (structs, tables, libconfuse grammar) or its reference.
+"""Reads schema/*.json (and schema/include/, lists of fields that several kinds share) and writes the model's C (structs, tables, libconfuse grammar) or its reference.
 
 usage: generate.py c SCHEMA_DIR OUT_DIR | generate.py docs SCHEMA_DIR OUT_DIR
        generate.py check SCHEMA_DIR DOCS_DIR   (fails if the pages in DOCS_DIR are not up to date)
@@ -14,20 +14,26 @@ import emit_c
 import emit_docs
 
 TYPES = {"int", "enum", "flag", "string", "ip", "prefix", "mask", "ref", "refs", "services", "endpoint",
-         "holds"}
+         "holds", "monitor-rule", "destination"}
 CLASSES = {"config", "live", "secret", "read-only"}
 EFFECTS = {"none", "snapshot", "live"}
 ROLES = {"guest", "operator", "manager", "resource-admin", "admin"}
+MONITORS = "ltm monitor "
+MONITOR_TYPES = ["tcp", "tcp-half-open", "tcp-echo", "udp", "http", "https", "icmp", "gateway-icmp", "inband",
+                 "external", "dns", "smtp", "ftp", "nntp", "pop3", "imap", "redis", "sip", "radius", "mysql",
+                 "postgresql", "ldap", "snmp-dca", "agent-check"]
 # What is named stands in weir.conf before what names it.
 ORDER = ["auth partition", "sys folder", "cm device", "cm traffic-group", "sys db", "net route-domain",
-         "net interface", "net vlan", "net self", "net route", "ltm node", "ltm pool", "ltm profile fastl4",
+         "net interface", "net vlan", "net self", "net route", *(MONITORS + t for t in MONITOR_TYPES),
+         "ltm default-node-monitor", "ltm node", "ltm pool", "ltm profile fastl4",
          "ltm profile udp", "ltm snat-translation", "ltm snatpool", "ltm virtual-address", "ltm virtual"]
 KIND_KEYS = {"kind", "c", "title", "rest", "name", "who", "fixed", "sentence", "fields", "child", "owner",
-             "block", "alias", "variables"}
+             "block", "alias", "variables", "include", "change"}
+KINDS_MAX = FIELDS_MAX = 64  # bits of a mask
 FIELD_KEYS = {"name", "c", "group", "type", "rest", "opposite", "unit", "default", "min", "max", "values",
               "supported", "words", "refs", "class", "effect", "who", "hold", "required", "create-only",
               "accept", "derived", "hidden", "key", "host", "rest-type", "rest-reference", "read-only",
-              "sentence"}
+              "sentence", "own", "pattern", "probe", "folder"}
 
 
 def camel(name):
@@ -80,8 +86,31 @@ def complete_field(kind, f):
         f.setdefault("default", False)
     elif f["type"] in ("ref", "refs", "endpoint") and not f.get("refs"):
         fail(*where, "no refs")
+    if f["type"] == "monitor-rule":
+        f.setdefault("default", "none")
     if f["type"] == "refs" and f["max"] > 64:
         fail(*where, "more entries than MODEL_LIST_MAX")
+
+
+def shared(folder, name):
+    with open(os.path.join(folder, "include", name + ".json"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def all_fields(folder, kind):
+    """Those it shares with others, as it changes them, then its own."""
+    fields = [f for name in kind.get("include", []) for f in shared(folder, name)] + kind["fields"]
+    change = kind.get("change", {})
+    for name in set(change) - {f["name"] for f in fields}:
+        fail(kind["kind"], name, "is changed but not there")
+    return [{**f, **change.get(f["name"], {})} for f in fields]
+
+
+def named(kind, names, f):
+    """The kinds a field may name: "this" is its own."""
+    if f["type"] == "monitor-rule":
+        return [name for name in names if name.startswith(MONITORS)]
+    return [kind["kind"] if ref == "this" else ref for ref in f.get("refs", [])]
 
 
 def load(folder):
@@ -90,19 +119,25 @@ def load(folder):
         if name.endswith(".json"):
             with open(os.path.join(folder, name), encoding="utf-8") as f:
                 kinds.append(json.load(f))
-    names = {k["kind"] for k in kinds}
+    names = [k["kind"] for k in kinds]
+    if len(kinds) > KINDS_MAX:
+        fail("all", "", f"more than {KINDS_MAX} kinds")
     for k in kinds:
         unknown = set(k) - KIND_KEYS
         if unknown:
             fail(k["kind"], "", f"unknown keys {sorted(unknown)}")
         k.setdefault("name", "path")
         seen = set()
+        k["fields"] = all_fields(folder, k)
+        if len(k["fields"]) > FIELDS_MAX:
+            fail(k["kind"], "", f"more than {FIELDS_MAX} fields")
         for f in k["fields"]:
+            f["refs"] = named(k, names, f)
             complete_field(k, f)
             if (f.get("group"), f["name"]) in seen:
                 fail(k["kind"], f["name"], "twice")
             seen.add((f.get("group"), f["name"]))
-            for ref in f.get("refs", []):
+            for ref in f["refs"]:
                 if ref not in names:
                     fail(k["kind"], f["name"], f"refers to unknown kind {ref}")
         for other in (k.get("owner"), k.get("child")):

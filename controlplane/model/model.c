@@ -10,7 +10,7 @@ enum { BUILTIN_SLOTS = 256 }; /* ids below are the built-in objects', the same i
 
 /* ---- built-in objects ---- */
 
-static int builtin(struct model *m, enum model_kind kind, const char *path, struct item **out)
+int builtin(struct model *m, enum model_kind kind, const char *path, struct item **out)
 {
 	struct model_error err;
 	struct item *it;
@@ -56,7 +56,7 @@ static int builtins(struct model *m)
 		rc = builtin_text(m, rows[i].kind, rows[i].path, rows[i].field, rows[i].value);
 	for (const struct db_variable *v = model_db_variables; !rc && v->name; v++)
 		rc = builtin_text(m, KIND_DB, v->name, "value", v->default_text);
-	return rc;
+	return rc ? rc : monitors_builtin(m);
 }
 
 /* Keeps what built-in objects came with, and lets other ids begin behind theirs. */
@@ -184,7 +184,13 @@ static bool names(const struct item *it, const struct field *f, uint32_t id)
 {
 	const void *p = field_in(f, it->data);
 	const struct model_list *list = p;
+	const struct model_monitor_rule *rule = p;
 
+	for (unsigned i = 0; f->type == TYPE_MONITOR_RULE && i < rule->count; i++)
+		if (rule->monitor[i] == id)
+			return true;
+	if (f->type == TYPE_MONITOR_RULE)
+		return false;
 	if (f->type != TYPE_REFS)
 		return f->refs && *(const uint32_t *)p == id; /* an endpoint begins with its id */
 	for (unsigned i = 0; i < list->count; i++)

@@ -101,6 +101,8 @@ enum field_type {
 	TYPE_SERVICES, /* struct model_list of model_service() words, with "all", "none" and "default" */
 	TYPE_ENDPOINT, /* struct model_endpoint: address:port, IPv6 address.port */
 	TYPE_HOLDS,    /* struct holds */
+	TYPE_MONITOR_RULE, /* struct model_monitor_rule: "/Common/a and /Common/b", "min 1 of { a b }" */
+	TYPE_DESTINATION, /* struct model_destination: "*:80", with host "*" */
 };
 
 struct field_word {
@@ -126,7 +128,10 @@ struct field {
 	uint32_t min, max;     /* TYPE_INT; TYPE_STRING: max = bytes; lists: max = entries */
 	const struct field_word
 		*words; /* TYPE_ENUM, and special values of TYPE_INT; ends with text NULL */
-	uint32_t refs;	/* bit (1u << kind) for each kind it may name */
+	uint64_t refs;	/* bit (1ull << kind) for each kind it may name */
+	const char
+		*probe; /* of a monitor: its name towards weir-mon, or NULL if that is the same */
+	const char *folder; /* its text names a file in this directory beside weir.conf, or NULL */
 	uint8_t hold; /* HOLD_SESSION, HOLD_STATE: the enum is read from and written to the holds */
 	bool required;
 	bool rest_string;    /* a number that REST gives as text */
@@ -135,7 +140,9 @@ struct field {
 	bool derived;	     /* follows from the object's name or other fields */
 	bool hidden;	     /* not shown as a field: the name says it */
 	bool key;	     /* no two objects of the kind have the same */
-	bool host;	     /* a prefix that keeps its host part: the address of a self IP */
+	bool host;	     /* a prefix that keeps its host part; a destination without a port */
+	bool own;	     /* not taken from defaults-from */
+	bool pattern;	     /* a text that must compile as PCRE2 pattern */
 	bool rest_reference; /* REST adds "<rest>Reference": {"link"} */
 };
 
@@ -146,6 +153,7 @@ enum name_form {
 	NAME_MEMBER,	/* /Common/10.0.0.1:80, /Common/2001:db8::1.80 */
 	NAME_INTERFACE, /* 1.1, mgmt */
 	NAME_PROFILE,	/* path of a profile of any kind */
+	NAME_SINGLE,	/* the only one of its kind: nobody names it */
 };
 
 struct kind {
@@ -164,6 +172,7 @@ struct kind {
 	enum model_role who;	 /* may create and delete */
 	int16_t owner, child;	 /* kinds, or -1 */
 	bool fixed;		 /* only the built-in objects: no create, no delete */
+	bool monitor;		 /* "ltm monitor ..." */
 	bool in_partition;	 /* paths start with a partition */
 	uint8_t name_form;	 /* enum name_form */
 	const struct field *key; /* no two objects have the same, or NULL */
@@ -244,6 +253,42 @@ uint32_t model_db_value(const struct model *m, const char *name);
 
 /* Generation of the configuration: +1 with every commit that changes a config field; starts with 1. */
 uint64_t model_generation(const struct model *m);
+
+/* ---- monitors ---- */
+
+static inline bool model_kind_is_monitor(unsigned kind)
+{
+	return kind < MODEL_KINDS && model_kinds[kind].monitor;
+}
+
+/* LTM's word for the type of a monitor: "http", "tcp-half-open". */
+const char *model_monitor_type(enum model_kind kind);
+
+/* Monitor of any type by name or path; NULL if there is none. */
+const struct object *model_monitor_find(const struct model *m, const char *name);
+
+/*
+ * The members of docs/monitor-protocol.md's "monitor" but id, name and kind: numbers as numbers, flags
+ * as booleans, texts as texts (empty ones are left out), "variables" as an object. A member of a field
+ * with a folder holds the name of the file: the caller puts the text or the path in its place. Holds
+ * secrets. inband gives its own fields. NULL: no memory.
+ */
+json_t *model_monitor_json(const struct model *m, const struct object *o);
+
+/* Alias destination; false if the type has none (inband). */
+bool model_monitor_destination(const struct object *o, struct model_destination *out);
+
+/* "manual-resume enabled". */
+bool model_monitor_manual_resume(const struct object *o);
+
+/*
+ * The rule that is in force for a node or member: RULE_DEFAULT is resolved, to the pool's or to that of
+ * ltm default-node-monitor. Of a pool, its own.
+ */
+const struct model_monitor_rule *model_monitor_rule(const struct model *m, const struct object *o);
+
+/* Types of monitors that LTM has and Weir has not: "mssql". */
+bool model_monitor_type_is_ltms(const char *type);
 
 /* ---- transactions ---- */
 

@@ -203,9 +203,32 @@ int beside_create(struct model *m, const struct field *f, const char *path, stru
 /* Profiles take what they do not set themselves from defaults-from. */
 int beside_inherit(struct model *m, enum model_kind kind, struct model_error *err);
 const struct field *kind_parent_field(enum model_kind kind); /* defaults-from, or NULL */
+bool field_inherits(const struct item *it, const struct field *f);
 bool interface_name_ok(const char *name);
 /* What must hold of one object. */
 int check_item(struct model *m, struct item *it, struct model_error *err);
+
+/* ---- monitors ---- */
+
+/* A rule as people write it; names are full paths. */
+struct rule_text {
+	uint8_t mode, min; /* enum monitor_rule_mode */
+	unsigned count;
+	char name[MODEL_RULE_MAX][MODEL_PATH_MAX + 1];
+};
+
+int rule_parse(
+	const struct field *f, const char *text, struct rule_text *rule, char *reason, size_t size);
+void rule_text(const struct model *m, const struct model_monitor_rule *rule, struct text *out);
+/* The monitor of any type with this path. NULL: none. */
+struct item *monitor_item(const struct model *m, const char *path);
+/* Value of a monitor's text field; "" if its type has no such field. */
+const char *monitor_text(const struct model *m, const struct item *it, const char *field);
+int monitors_builtin(struct model *m);
+int builtin(struct model *m, enum model_kind kind, const char *path, struct item **out);
+int check_monitor(struct model *m, struct item *it, struct model_error *err);
+/* Whether the monitors of a node, a pool, a member or the default node monitor can look at it. */
+int check_rule_of(struct model *m, struct item *it, struct model_error *err);
 
 /* ---- names ---- */
 
@@ -263,6 +286,9 @@ int set_defaults(struct model *m, struct item *it, struct model_error *err);
 enum list_verb { LIST_REPLACE, LIST_ADD, LIST_DELETE };
 int set_list(struct model *m, struct item *it, const struct field *f, const char *const *text,
 	unsigned count, enum list_verb verb, struct model_error *err);
+/* Puts new data into a field of a touched item; a text in it is already counted. */
+void field_put(struct model *m, struct item *it, const struct field *f, const void *value);
+
 /* Index of a field within its kind. */
 static inline unsigned field_index(const struct item *it, const struct field *f)
 {

@@ -23,7 +23,10 @@ static void link_of(const struct model *m, const struct item *it, struct text *o
 		link_of(m, owner, out);
 		text_printf(out, "/%s/", kind_of(it)->rest);
 	} else {
-		text_printf(out, HOST "%s/", kind_of(it)->rest);
+		text_printf(out, HOST "%s", kind_of(it)->rest);
+		if (kind_of(it)->name_form == NAME_SINGLE)
+			return;
+		text_add(out, "/", 1);
 	}
 	tilde_path(it->o.path, out);
 }
@@ -50,12 +53,16 @@ static void put_names(json_t *out, const struct model *m, const struct item *it)
 {
 	struct text t = {0};
 	bool path = it->o.path[0] == '/' && it->o.kind != KIND_FOLDER;
+	bool single = kind_of(it)->name_form == NAME_SINGLE;
 
 	json_object_set_new(out, "kind", json_string(kind_of(it)->rest_kind));
-	json_object_set_new(out, "name", json_string(path ? path_name(it->o.path) : it->o.path));
+	if (!single)
+		json_object_set_new(
+			out, "name", json_string(path ? path_name(it->o.path) : it->o.path));
 	if (path)
 		json_object_set_new(out, "partition", json_string("Common"));
-	json_object_set_new(out, "fullPath", json_string(it->o.path));
+	if (!single)
+		json_object_set_new(out, "fullPath", json_string(it->o.path));
 	json_object_set_new(out, "generation", json_integer((json_int_t)it->o.generation));
 	link_of(m, it, &t);
 	json_object_set_new(out, "selfLink", text_json(&t));
@@ -92,7 +99,7 @@ static void put_flag(json_t *out, const struct item *it, const struct field *f)
 /* Texts that are empty and references to nothing are left out, as LTM does. */
 static bool json_leaves_out(const struct item *it, const struct field *f, const char *text)
 {
-	if (f->hidden || f->type == TYPE_HOLDS)
+	if (f->hidden || f->type == TYPE_HOLDS || f->class == FIELD_SECRET)
 		return true;
 	switch (f->type) {
 	case TYPE_STRING:

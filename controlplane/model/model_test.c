@@ -253,7 +253,7 @@ static void test_inheritance(void)
 	CHECK_INT(child->idle_timeout, UINT32_MAX);
 	CHECK_INT(child->tcp_close_timeout, 60);
 	must_fail(m, "modify ltm profile fastl4 long defaults-from longer",
-		"ltm profile fastl4 /Common/longer: defaults-from: too many profiles, or a circle "
+		"ltm profile fastl4 /Common/longer: defaults-from: too many parents, or a circle "
 		"of them");
 	must_fail(m, "delete ltm profile fastl4 fastL4",
 		"ltm profile fastl4 /Common/fastL4: is built in and cannot be deleted");

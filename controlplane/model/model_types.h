@@ -32,4 +32,27 @@ struct model_list {
 	uint32_t entry[MODEL_LIST_MAX];
 };
 
+enum { MODEL_RULE_MAX = 16 }; /* monitors of a rule */
+
+enum monitor_rule_mode {
+	RULE_NONE,
+	RULE_DEFAULT, /* what the owner says: the pool of a member, ltm default-node-monitor of a node */
+	RULE_ALL,
+	RULE_MIN, /* at least min of them */
+};
+
+/* Ids of monitors, each once; unused entries are 0. */
+struct model_monitor_rule {
+	uint8_t mode; /* enum monitor_rule_mode */
+	uint8_t min;
+	uint16_t count;
+	uint32_t monitor[MODEL_RULE_MAX];
+};
+
+/* Where a monitor's probe goes; addr :: and port 0 stand for those of what is checked. */
+struct model_destination {
+	struct ip_addr addr;
+	uint16_t port;
+};
+
 #endif

@@ -124,6 +124,10 @@ int name_path(enum model_kind kind, const char *name, char *path, char *reason, 
 
 	if (strlen(slash ? slash + 1 : name) > MODEL_LEAF_MAX || strlen(name) > MODEL_PATH_MAX)
 		return refuse(reason, size, -EINVAL, "the name is longer than 200 bytes%s", "");
+	if (k->name_form == NAME_SINGLE) {
+		strcpy(path, strrchr(k->words, ' ') + 1);
+		return 0;
+	}
 	if (k->name_form == NAME_MEMBER)
 		return member_path(name, path, reason, size);
 	if (k->name_form == NAME_FOLDER) {

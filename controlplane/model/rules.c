@@ -7,8 +7,9 @@
 static struct item *pending_find(const struct model *m, const struct pending *p)
 {
 	for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
-		struct item *it =
-			p->field->refs & (1u << kind) ? item_find(m, kind, ID_NONE, p->name) : NULL;
+		struct item *it = p->field->refs & (1ull << kind)
+					  ? item_find(m, kind, ID_NONE, p->name)
+					  : NULL;
 		if (it)
 			return it;
 	}
@@ -29,6 +30,9 @@ static int pending_put(struct model *m, struct item *it, const struct field *f, 
 			return fail(
 				m, err, -E2BIG, it, f->name, "takes at most %u entries", f->max);
 		list->entry[list->count++] = id;
+	} else if (f->type == TYPE_MONITOR_RULE) {
+		struct model_monitor_rule *rule = p;
+		rule->monitor[rule->count++] = id;
 	} else if (f->type == TYPE_ENDPOINT) {
 		((struct model_endpoint *)p)->addr = id;
 	} else {
@@ -129,7 +133,7 @@ static int check_touched(struct model *m, struct touch *t, struct model_error *e
 	return rc ? rc : check_item(m, it, err);
 }
 
-static int inherit_profiles(struct model *m, struct model_error *err)
+static int inherit_kinds(struct model *m, struct model_error *err)
 {
 	bool touched[MODEL_KINDS] = {false};
 	int rc = 0;
@@ -158,7 +162,7 @@ int rules_validate(struct model *m, struct model_error *err)
 	for (uint32_t i = 0; !rc && i < m->touches; i++)
 		rc = orphan_delete(m, m->touch[i].item, err);
 	if (!rc)
-		rc = inherit_profiles(m, err);
+		rc = inherit_kinds(m, err);
 	for (uint32_t i = 0; !rc && i < m->touches; i++)
 		item_rekey(m, m->touch[i].item);
 	for (uint32_t i = 0; !rc && i < m->touches; i++)

@@ -6,7 +6,8 @@
 
 static bool names_objects(const struct field *f)
 {
-	return f->type == TYPE_REF || f->type == TYPE_REFS || f->type == TYPE_ENDPOINT;
+	return f->type == TYPE_REF || f->type == TYPE_REFS || f->type == TYPE_ENDPOINT ||
+	       f->type == TYPE_MONITOR_RULE;
 }
 
 /* Counts what one field's data names. */
@@ -14,6 +15,7 @@ static void count_field(struct model *m, const struct field *f, const void *data
 {
 	const void *p = field_in(f, data);
 	const struct model_list *list = p;
+	const struct model_monitor_rule *rule = p;
 
 	if (f->type == TYPE_REF)
 		item_users(m, *(const uint32_t *)p, by);
@@ -22,6 +24,9 @@ static void count_field(struct model *m, const struct field *f, const void *data
 	else if (f->type == TYPE_REFS)
 		for (unsigned i = 0; i < list->count; i++)
 			item_users(m, list->entry[i], by);
+	else if (f->type == TYPE_MONITOR_RULE)
+		for (unsigned i = 0; i < rule->count; i++)
+			item_users(m, rule->monitor[i], by);
 }
 
 void item_count_refs(struct model *m, const struct item *it, int by)
@@ -48,8 +53,7 @@ void data_count_strings(struct model *m, enum model_kind kind, const void *data,
 		strings_count(&m->strings, h->by[i].reason, by);
 }
 
-/* Puts new data into a field of a touched item; a text in it is already counted. */
-static void field_put(struct model *m, struct item *it, const struct field *f, const void *value)
+void field_put(struct model *m, struct item *it, const struct field *f, const void *value)
 {
 	if (names_objects(f))
 		count_field(m, f, it->data, -1);
@@ -70,7 +74,7 @@ void change_default(struct model *m, struct item *it, const struct field *f)
 	memcpy(value, field_in(f, k->defaults), f->size);
 	if (f->type == TYPE_REF && f->default_text)
 		for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
-			struct item *to = f->refs & (1u << kind)
+			struct item *to = f->refs & (1ull << kind)
 						  ? item_find(m, kind, ID_NONE, f->default_text)
 						  : NULL;
 			if (to && to != it)
@@ -153,6 +157,53 @@ static int set_hold(struct model *m, struct item *it, const struct field *f, con
 		!v->data[0] && m->actor.class == HOLD_OPERATOR ? f->hold : 0, err);
 }
 
+/* Monitors that are there go into the value; the names of the others come first in the rule's. */
+static unsigned rule_find(
+	const struct model *m, struct rule_text *rule, struct model_monitor_rule *out)
+{
+	unsigned missing = 0;
+
+	out->mode = rule->mode;
+	out->min = rule->min;
+	for (unsigned i = 0; i < rule->count; i++) {
+		struct item *to = monitor_item(m, rule->name[i]);
+		if (to)
+			out->monitor[out->count++] = to->o.id;
+		else
+			memmove(rule->name[missing++], rule->name[i], sizeof(rule->name[i]));
+	}
+	return missing;
+}
+
+static int rule_take(struct model *m, struct item *it, const struct field *f, const char *text,
+	struct rule_text *rule, struct model_error *err)
+{
+	struct value v = {0};
+	unsigned missing;
+	int rc = rule_parse(f, text, rule, v.reason, sizeof(v.reason));
+
+	if (rc)
+		return fail(m, err, rc, it, f->name, "%s", v.reason);
+	missing = rule_find(m, rule, (struct model_monitor_rule *)v.data);
+	rc = set_take(m, it, f, &v, false, err);
+	for (unsigned i = 0; !rc && i < missing; i++)
+		if (change_pending(m, it, f, rule->name[i]))
+			rc = fail(m, err, -ENOMEM, it, f->name, "no memory");
+	return rc;
+}
+
+static int set_rule(struct model *m, struct item *it, const struct field *f, const char *text,
+	struct model_error *err)
+{
+	struct rule_text *rule = malloc(sizeof(*rule));
+	int rc = rule ? set_begin(m, it, f, err) : fail(m, err, -ENOMEM, it, f->name, "no memory");
+
+	if (!rc)
+		rc = rule_take(m, it, f, text, rule, err);
+	free(rule);
+	return rc;
+}
+
 int set_text(struct model *m, struct item *it, const struct field *f, const char *text,
 	struct model_error *err)
 {
@@ -161,6 +212,8 @@ int set_text(struct model *m, struct item *it, const struct field *f, const char
 
 	if (f->type == TYPE_REFS || f->type == TYPE_SERVICES)
 		return set_list(m, it, f, &text, 1, LIST_REPLACE, err);
+	if (f->type == TYPE_MONITOR_RULE)
+		return set_rule(m, it, f, text, err);
 	rc = set_begin(m, it, f, err);
 	if (rc)
 		return rc;

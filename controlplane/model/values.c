@@ -168,7 +168,7 @@ static int parse_ref(
 	char path[MODEL_PATH_MAX + 1] = "";
 
 	for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
-		if (!(f->refs & (1u << kind)))
+		if (!(f->refs & (1ull << kind)))
 			continue;
 		int rc = name_path(kind, text, path, v->reason, sizeof(v->reason));
 		if (rc)
@@ -194,6 +194,36 @@ static int parse_endpoint(struct model *m, const struct field *f, const char *te
 		return rc;
 	e->port = name.port;
 	return parse_ref(m, f, name.host, &e->addr, v);
+}
+
+/* "*", "*:80", "10.0.0.1:80", "2001:db8::1.80"; the port may be left out. */
+static int parse_destination(const struct field *f, const char *text, struct value *v)
+{
+	struct model_destination *d = (struct model_destination *)v->data;
+	const char *bare = path_name(text);
+	struct member_name name;
+	char host[MODEL_NAME_MAX];
+	int rc;
+
+	if (!strcmp(bare, "*") || !strcmp(bare, "none") || !strcmp(bare, "*.*"))
+		return 0;
+	if (name_address(bare, &d->addr, v->reason, sizeof(v->reason)) == 0)
+		return ip_is_any(&d->addr) ? bad(v, -EINVAL, "\"%s\" is no host", text) : 0;
+	snprintf(host, sizeof(host), "%.200s", bare);
+	if (*bare == '*' && bare[1] == '.') /* LTM's form of IPv6 */
+		host[1] = ':';
+	rc = name_endpoint(host, &name, v->reason, sizeof(v->reason));
+	if (rc)
+		return rc;
+	memset(&d->addr, 0, sizeof(d->addr));
+	if (*bare != '*')
+		rc = name_address(path_name(name.host), &d->addr, v->reason, sizeof(v->reason));
+	if (!rc && *bare != '*' && ip_is_any(&d->addr))
+		return bad(v, -EINVAL, "\"%s\" is no host", text);
+	if (!rc && f->host && name.port)
+		return bad(v, -EINVAL, "takes no port");
+	d->port = name.port;
+	return rc;
 }
 
 int value_parse(struct model *m, const struct field *f, const char *text, struct value *v)
@@ -222,6 +252,8 @@ int value_parse(struct model *m, const struct field *f, const char *text, struct
 		return parse_ref(m, f, text, (uint32_t *)v->data, v);
 	case TYPE_ENDPOINT:
 		return parse_endpoint(m, f, text, v);
+	case TYPE_DESTINATION:
+		return parse_destination(f, text, v);
 	default:
 		return bad(v, -EINVAL, "takes no single value");
 	}
@@ -274,6 +306,24 @@ static void path_text(const struct model *m, uint32_t id, struct text *out)
 	struct item *it = item_of(m, id);
 
 	text_printf(out, "%s", it ? it->o.path : "none");
+}
+
+static void destination_text(
+	const struct field *f, const struct model_destination *d, struct text *out)
+{
+	static const struct ip_addr none;
+	char buf[IP_ADDR_TEXT] = "*";
+
+	if (!ip_equal(&d->addr, &none))
+		ip_format(&d->addr, buf);
+	text_printf(out, "%s", buf);
+	if (f->host)
+		return;
+	text_printf(out, strchr(buf, ':') ? "." : ":");
+	if (d->port)
+		text_printf(out, "%u", d->port);
+	else
+		text_printf(out, "*");
 }
 
 /* The mask of an object whose address is of the family of any. */
@@ -347,6 +397,12 @@ void value_text(const struct model *m, const struct field *f, const void *data, 
 		name_endpoint_text(it ? it->o.path : "any", e->port, out);
 		break;
 	}
+	case TYPE_MONITOR_RULE:
+		rule_text(m, p, out);
+		break;
+	case TYPE_DESTINATION:
+		destination_text(f, p, out);
+		break;
 	case TYPE_REFS:
 	case TYPE_SERVICES:
 	case TYPE_HOLDS:

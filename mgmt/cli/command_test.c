@@ -72,8 +72,14 @@ static void test_edit(void)
 	CHECK(command_is_edit(&command));
 	check_refused("delete ltm pool", 15, "delete ltm pool which? A name is missing");
 	check_refused("modify ltm", 10,
-		"ltm what? Known are node, pool, profile fastl4, profile udp, snat-translation, "
+		"ltm what? Known are monitor, default-node-monitor, node, pool, profile, "
+		"snat-translation, "
 		"snatpool, virtual-address, virtual");
+	check_refused("create ltm monitor mssql x", 19,
+		"this type of monitor is not supported; known are tcp, tcp-half-open, tcp-echo, "
+		"udp, http, https, icmp, gateway-icmp, inband, external, dns, smtp, ftp, nntp, "
+		"pop3, "
+		"imap, redis, sip, radius, mysql, postgresql, ldap, snmp-dca, agent-check");
 	check_refused("create sys version", 7, "create does not work on sys version");
 	check_refused("create", 6, "create what? A component is missing, such as \"ltm pool\"");
 }
@@ -101,10 +107,13 @@ static void test_components(void)
 		"unknown module \"ltm\"; known are auth, sys, cm, net, ltm, cli");
 	check_refused(
 		"list auth party", 10, "unknown component \"auth party\"; known are partition");
-	check_refused("list ltm profile http", 9,
-		"unknown component \"ltm profile\"; known are node, pool, profile fastl4, profile "
-		"udp, "
-		"snat-translation, snatpool, virtual-address, virtual");
+	check_refused("list ltm profile http", 17,
+		"unknown component \"ltm profile http\"; known are fastl4, udp");
+	parse("list ltm monitor");
+	CHECK_INT(command.target, TARGET_MODULE);
+	CHECK_STR(command.component, "ltm monitor");
+	parse("list ltm default-node-monitor");
+	CHECK_INT(command.kind, KIND_DEFAULT_NODE_MONITOR);
 	check_refused("list { a }", 0, "no block may follow \"list\"");
 	check_refused("list members", 5,
 		"unknown module \"members\"; known are auth, sys, cm, net, ltm, cli");

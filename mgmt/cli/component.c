@@ -66,6 +66,31 @@ static const char *module_known(const struct word *w, char out[16])
 	return NULL;
 }
 
+/* Whether words go on behind the words of a module: "ltm", "ltm monitor". Then where, else NULL. */
+static const char *behind(const char *words, const char *module)
+{
+	size_t n = strlen(module);
+
+	return !strncmp(words, module, n) && words[n] == ' ' ? words + n + 1 : NULL;
+}
+
+/* A second word that several components share: "ltm monitor", "ltm profile". */
+static bool module_extend(const struct word *w, char module[16])
+{
+	char longer[16];
+	const char *words;
+
+	if (!w || w->quoted ||
+		snprintf(longer, sizeof(longer), "%s %s", module, w->text) >= (int)sizeof(longer))
+		return false;
+	for (size_t i = 0; (words = component_words(i)); i++)
+		if (behind(words, longer)) {
+			strcpy(module, longer);
+			return true;
+		}
+	return false;
+}
+
 /* Adds a name to a list "a, b" unless it is in there. */
 static void add_name(char *out, size_t size, const char *name, size_t length)
 {
@@ -87,14 +112,10 @@ void component_list(const char *module, char *out, size_t size)
 
 	out[0] = 0;
 	for (size_t i = 0; (words = component_words(i)); i++) {
-		size_t n = strcspn(words, " ");
-
-		if (!n)
-			continue;
-		if (!module)
-			add_name(out, size, words, n);
-		else if (n == strlen(module) && !memcmp(words, module, n))
-			add_name(out, size, words + n + 1, strlen(words + n + 1));
+		if (module)
+			words = behind(words, module);
+		if (words && *words)
+			add_name(out, size, words, strcspn(words, " "));
 	}
 }
 
@@ -103,7 +124,10 @@ void component_refuse(const char *module, const struct word *w, char *reason, si
 	char known[400];
 
 	component_list(module, known, sizeof(known));
-	if (w)
+	if (w && !strcmp(module, "ltm monitor") && model_monitor_type_is_ltms(w->text))
+		snprintf(
+			reason, size, "this type of monitor is not supported; known are %s", known);
+	else if (w)
 		snprintf(reason, size, "unknown component \"%s %.40s\"; known are %s", module,
 			w->text, known);
 	else
@@ -142,7 +166,7 @@ int component_find(const struct word *w, struct component *out, char *reason, si
 		return -EINVAL;
 	}
 	out->target = TARGET_MODULE;
-	out->used = 1;
+	out->used = module_extend(w->next, out->module) ? 2 : 1;
 	return 0;
 }
 

@@ -14,7 +14,7 @@ struct component {
 };
 
 /*
- * The component that the words from w on name; w NULL: TARGET_EVERYTHING. A module with a word
+ * The component that the words from w on name; w NULL: TARGET_EVERYTHING. A module ("ltm", "ltm monitor") with a word
  * behind it that makes no component is a TARGET_MODULE. 0, or -EINVAL with a reason: no such
  * module.
  */

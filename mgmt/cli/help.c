@@ -123,8 +123,9 @@ enum outcome help_run(struct shell *sh, const struct cli_command *c)
 		}
 	}
 	int status = component_find(c->rest, &found, text, sizeof(text));
-	if (!status && found.target == TARGET_MODULE && c->rest->next) {
-		component_refuse(found.words, c->rest->next, text, sizeof(text));
+	const struct word *behind = found.used > 1 ? c->rest->next->next : c->rest->next;
+	if (!status && found.target == TARGET_MODULE && behind) {
+		component_refuse(found.words, behind, text, sizeof(text));
 		status = -1;
 	}
 	if (status) {
