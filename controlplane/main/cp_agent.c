@@ -23,7 +23,7 @@ struct line {
 	uint32_t object, monitor;
 	struct health_agent said; /* of all lines that were merged */
 	char description[128];
-	char text[SAID_MAX]; /* the last of them, for agent-said */
+	char text[SAID_MAX];		/* the last of them, for agent-said */
 	char note[HOLD_REASON_MAX + 1]; /* what became of the hold, for the journal */
 };
 
