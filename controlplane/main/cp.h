@@ -160,6 +160,10 @@ bool cp_ids_kind(
 /* One row of state and statistics; NULL: no memory, or the kind has none. */
 json_t *cp_object_row(struct cp *cp, const struct object *o);
 
+/* Why a node or member is in its state, in a sentence; parent: the node's side of a member, else NULL. */
+void cp_reason(const struct cp *cp, const struct object *o, const struct state_side *own,
+	const struct state_side *parent, struct text *out);
+
 /* A connection filter of a request (may be NULL: everything). False: refused. */
 bool cp_flow_filter(
 	struct cp *cp, struct ipc_request *r, const json_t *filter, struct flow_filter *out);

@@ -82,16 +82,63 @@ static void put_addr(json_t *row, const char *key, const struct ip_addr *addr)
 	put_text(row, key, ip_format(addr, text));
 }
 
-static void put_holds(json_t *row, uint16_t ratio, uint16_t dynamic_ratio, uint32_t limit,
-	const struct holds *holds)
+/* What is configured, what holds it, and what its agent asks for. */
+struct server_fields {
+	uint16_t ratio, dynamic_ratio, agent_weight;
+	uint32_t limit, agent_limit, agent_said;
+	const struct holds *holds;
+};
+
+static struct server_fields server_fields(const struct object *o)
 {
-	unsigned bits = holds_bits(holds);
+	if (o->kind == KIND_NODE) {
+		const struct node *n = model_node(o);
+
+		return (struct server_fields){n->live.ratio, n->live.dynamic_ratio,
+			n->live.agent_weight, n->conf.connection_limit,
+			n->live.agent_connection_limit, n->live.agent_said, &n->live.holds};
+	}
+	const struct pool_member *m = model_pool_member(o);
+
+	return (struct server_fields){m->live.ratio, m->live.dynamic_ratio, m->live.agent_weight,
+		m->conf.connection_limit, m->live.agent_connection_limit, m->live.agent_said,
+		&m->live.holds};
+}
+
+static json_t *holds_rows(const struct cp *cp, const struct holds *holds)
+{
+	json_t *rows = json_array();
+
+	for (unsigned i = 0; i < HOLD_CLASSES; i++) {
+		const struct hold *h = &holds->by[i];
+		const char *reason = model_string(cp->model, h->reason);
+
+		if (h->bits)
+			json_array_append_new(rows,
+				json_pack("{s:s,s:s,s:s,s:o}", "class", hold_class_name[i],
+					"session",
+					h->bits & HOLD_SESSION ? "user-disabled" : "user-enabled",
+					"state", h->bits & HOLD_STATE ? "user-down" : "user-up",
+					"reason", ipc_text_new(reason, strlen(reason))));
+	}
+	return rows;
+}
+
+static void put_server(const struct cp *cp, json_t *row, const struct object *o)
+{
+	struct server_fields f = server_fields(o);
+	unsigned bits = holds_bits(f.holds);
 
 	put_text(row, "session", bits & HOLD_SESSION ? "user-disabled" : "user-enabled");
 	put_text(row, "state", bits & HOLD_STATE ? "user-down" : "user-up");
-	put_number(row, "", "ratio", ratio);
-	put_number(row, "", "dynamicRatio", dynamic_ratio);
-	put_number(row, "", "connectionLimit", limit);
+	put_number(row, "", "ratio", f.ratio);
+	put_number(row, "", "dynamicRatio", f.dynamic_ratio);
+	put_number(row, "", "connectionLimit", f.limit);
+	json_object_set_new(row, "holds", holds_rows(cp, f.holds));
+	put_number(row, "", "agentWeight", f.agent_weight);
+	put_number(row, "", "agentConnectionLimit", f.agent_limit);
+	put_text(row, "agentSaid", model_string(cp->model, f.agent_said));
+	put_number(row, "", "ratioInForce", compile_weighted(f.ratio, f.agent_weight));
 }
 
 /* --- states --------------------------------------------------------------------------------------- */
@@ -120,6 +167,20 @@ static struct state member_state(const struct cp *cp, const struct object *o)
 	struct state_side own = server_side(cp, o);
 
 	return state_of_server(&own, &parent);
+}
+
+static void put_reason(const struct cp *cp, json_t *row, const struct object *o,
+	const struct state_side *own, const struct state_side *parent)
+{
+	struct verdict_row verdict = verdicts_get(cp->verdicts, o->id);
+	struct text text = {0};
+
+	cp_reason(cp, o, own, parent, &text);
+	put_text(row, "status.statusReason", text.data ? text.data : "");
+	text_fini(&text);
+	put_text(row, "monitorReason", verdict.reason);
+	if (verdict.since)
+		put_number(row, "", "monitorSince", verdict.since);
 }
 
 struct pool_sum {
@@ -158,9 +219,9 @@ static void node_row(struct cp *cp, const struct object *o, json_t *row)
 	for (unsigned i = 0; i < count; i++)
 		totals_add(&t, cp, member[i]);
 	put_state(row, &s, true);
+	put_reason(cp, row, o, &own, NULL);
 	put_addr(row, "addr", &n->conf.address);
-	put_holds(row, n->live.ratio, n->live.dynamic_ratio, n->conf.connection_limit,
-		&n->live.holds);
+	put_server(cp, row, o);
 	put_totals(row, "serverside.", &t);
 }
 
@@ -168,17 +229,18 @@ static void member_row(struct cp *cp, const struct object *o, json_t *row)
 {
 	const struct pool_member *m = model_pool_member(o);
 	const struct object *node = model_get(cp->model, m->conf.node);
-	struct state s = member_state(cp, o);
+	struct state_side own = server_side(cp, o), parent = server_side(cp, node);
+	struct state s = state_of_server(&own, &parent);
 	struct totals t = {0};
 
 	totals_add(&t, cp, o->id);
 	put_state(row, &s, true);
+	put_reason(cp, row, o, &own, &parent);
 	put_addr(row, "addr", &model_node(node)->conf.address);
 	put_number(row, "", "port", m->conf.port);
 	put_text(row, "nodeName", node->path);
 	put_text(row, "poolName", model_get(cp->model, o->owner)->path);
-	put_holds(row, m->live.ratio, m->live.dynamic_ratio, m->conf.connection_limit,
-		&m->live.holds);
+	put_server(cp, row, o);
 	put_totals(row, "serverside.", &t);
 }
 

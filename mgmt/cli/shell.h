@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/session.h"
+#include "cli/table.h"
 
 struct shell {
 	struct session session;
@@ -54,6 +55,12 @@ enum outcome list_run(struct shell *sh, const struct cli_command *c);
 enum outcome show_run(struct shell *sh, const struct cli_command *c); /* of objects */
 enum outcome connection_run(struct shell *sh, const struct cli_command *c);
 enum outcome system_run(struct shell *sh, const struct cli_command *c); /* show sys ..., net arp */
+/* Of a row of a node or member: lines for its block (label, ":", value); what is as usual has none. */
+void server_lines(struct table *t, const json_t *row);
+/* Of the members of a pool: those that are checked, held or spoken for by an agent, with the reason. */
+void server_table(struct shell *sh, const json_t *members);
+/* "3 min 12 s" since a time in ms since 1970; "" for 0. */
+const char *server_since(json_int_t ms, char out[32]);
 /* For somebody who starts to type: whom he speaks to, and what is not saved. */
 void system_greet(struct shell *sh);
 enum outcome help_run(struct shell *sh, const struct cli_command *c);

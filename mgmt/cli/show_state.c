@@ -14,11 +14,10 @@ struct label {
 static const struct shown {
 	const char *what, *title;
 	const char *side, *side_title; /* which connections it counts */
-	struct label more[7];
+	struct label more[5];
 } shown[] = {
 	{"ltm node", "Ltm::Node", "serverside", "ServerSide",
-		{{"Address", "addr"}, {"Monitor Status", "monitorStatus"},
-			{"Session Status", "sessionStatus"}, {"Ratio", "ratio"},
+		{{"Address", "addr"}, {"Session Status", "sessionStatus"}, {"Ratio", "ratio"},
 			{"Dynamic Ratio", "dynamicRatio"},
 			{"Connection Limit", "connectionLimit"}}},
 	{"ltm pool", "Ltm::Pool", "serverside", "ServerSide",
@@ -84,6 +83,7 @@ static void print_status(struct shell *sh, const struct shown *kind, const json_
 	for (size_t i = 0; i < sizeof(kind->more) / sizeof(kind->more[0]); i++)
 		if (kind->more[i].text)
 			add_line(&t, row, kind->more[i].text, kind->more[i].key);
+	server_lines(&t, row);
 	fputs("Status\n", sh->out);
 	table_print(&t, 2, sh->out);
 	table_fini(&t);
@@ -166,6 +166,7 @@ static void print_members(struct shell *sh, const json_t *members)
 	fputs("Members\n", sh->out);
 	table_print(&t, 2, sh->out);
 	table_fini(&t);
+	server_table(sh, members);
 	fputc('\n', sh->out);
 }
 
