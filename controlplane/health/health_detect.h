@@ -3,9 +3,7 @@
 #ifndef WEIR_HEALTH_HEALTH_DETECT_H
 #define WEIR_HEALTH_HEALTH_DETECT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/model.h"
 
 /* All in seconds but failures; up_interval 0: as interval; failures 0: not counted. */
 struct health_timers {
@@ -21,11 +19,21 @@ struct health_detection {
 
 struct health_detection health_detect(const struct health_timers *t);
 
+/* False: the monitor judges by other things than time (inband), or not at all (agent-check). */
+bool health_detect_timers(const struct object *monitor, struct health_timers *out);
+
 /*
  * What to say of a monitor whose silent or wrong servers may stay in use longer than limit seconds (0: no limit),
  * with what to change. False: nothing. object: "ltm monitor http /Common/app".
  */
 bool health_detect_warn(const char *object, const struct health_timers *t, uint32_t limit,
 	char *sentence, size_t size);
+
+/*
+ * The same for all monitors that a rule names, by the model's own limit (sys db monitor.detectlimit); changes: only
+ * those that these concern, or NULL.
+ */
+void health_detect_check(const struct model *m, const struct model_changes *changes,
+	void (*say)(void *ctx, const char *sentence), void *ctx);
 
 #endif

@@ -65,6 +65,7 @@ struct cp_commit {
 	bool verify;			  /* only check */
 	json_t *(*error_more)(void *ctx); /* further members of an error's answer; or NULL */
 	const struct text *startup; /* the change is the startup file, with this content; or NULL */
+	json_t *warnings;	    /* array: what stands but should be looked at; or NULL */
 };
 
 /*
@@ -76,6 +77,9 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 
 /* The same as the answer to a request, which ends when the dataplane has taken it. */
 void cp_commit_reply(struct cp *cp, struct ipc_request *r, const struct cp_commit *commit);
+
+/* Adds a sentence to an array of warnings; takes health_detect_check's form. */
+void cp_warn(void *warnings, const char *sentence);
 
 /* --- towards kernel and dataplane (cp_push.c) ----------------------------------------------------- */
 

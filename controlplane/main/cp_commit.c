@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "health/health_detect.h"
 #include "main/cp.h"
 
 static int fail(struct model_error *err, int code, const char *format, ...)
@@ -40,6 +41,11 @@ static void go_back(struct cp *cp)
 	cp_index_fini(&cp->members);
 	cp_index_fini(&cp->virtuals);
 	cp->model = m;
+}
+
+void cp_warn(void *warnings, const char *sentence)
+{
+	json_array_append_new(warnings, ipc_text_new(sentence, strlen(sentence)));
 }
 
 static int commit_store(struct cp *cp, const struct cp_commit *commit,
@@ -78,6 +84,8 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 	if (rc == 0)
 		rc = commit->verify ? model_validate(cp->model, err)
 				    : model_commit(cp->model, changes, err);
+	if (rc == 0 && commit->verify && commit->warnings)
+		health_detect_check(cp->model, NULL, cp_warn, commit->warnings);
 	if (rc || commit->verify) {
 		model_abort(cp->model);
 		return rc;
@@ -88,6 +96,8 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 		startup_note(cp, commit->startup);
 	if (rc || changes->count == 0)
 		return rc;
+	if (changes->config && commit->warnings)
+		health_detect_check(cp->model, changes, cp_warn, commit->warnings);
 	journal_commit(&cp->journal, commit->user->name, commit->what, changes);
 	cp_push(cp, changes);
 	return 0;
@@ -109,10 +119,9 @@ static void waiting_gone(void *ctx)
 	free(w);
 }
 
-static void warn(json_t *result, const char *sentence)
+static void result_warn(json_t *result, const char *sentence)
 {
-	json_array_append_new(
-		json_object_get(result, "warnings"), ipc_text_new(sentence, strlen(sentence)));
+	cp_warn(json_object_get(result, "warnings"), sentence);
 }
 
 static void waiting_done(void *ctx, int status, const char *reason)
@@ -123,38 +132,42 @@ static void waiting_done(void *ctx, int status, const char *reason)
 	if (status == -EINVAL) {
 		snprintf(sentence, sizeof(sentence), "the dataplane refused the configuration: %s",
 			reason);
-		warn(w->result, sentence);
+		result_warn(w->result, sentence);
 	} else if (status) {
-		warn(w->result, reason);
+		result_warn(w->result, reason);
 	}
 	ipc_reply(w->r, w->result);
 	free(w);
 }
 
-static json_t *result_new(struct cp *cp, const struct model_changes *changes)
+static json_t *result_new(struct cp *cp, const struct model_changes *changes, json_t *warnings)
 {
-	return json_pack("{s:I,s:i,s:i,s:o,s:[]}", "generation",
+	return json_pack("{s:I,s:i,s:i,s:o,s:O}", "generation",
 		(json_int_t)model_generation(cp->model), "changes", (int)changes->count, "unsaved",
 		(int)store_unsaved(cp->store), "note",
-		ipc_text_new(changes->note, strlen(changes->note)), "warnings");
+		ipc_text_new(changes->note, strlen(changes->note)), "warnings", warnings);
 }
 
 void cp_commit_reply(struct cp *cp, struct ipc_request *r, const struct cp_commit *commit)
 {
+	struct cp_commit warned = *commit;
 	struct model_changes changes;
 	struct model_error err;
 
-	if (cp_commit(cp, commit, &changes, &err)) {
+	warned.warnings = json_array();
+	if (cp_commit(cp, &warned, &changes, &err)) {
+		json_decref(warned.warnings);
 		cp_refuse_model(
 			r, &err, commit->error_more ? commit->error_more(commit->ctx) : NULL);
 		return;
 	}
-	json_t *result = result_new(cp, &changes);
+	json_t *result = result_new(cp, &changes, warned.warnings);
+	json_decref(warned.warnings);
 	struct waiting *w = changes.count && result ? calloc(1, sizeof(*w)) : NULL;
 	uint8_t effect = changes.effect;
 	model_changes_fini(&changes);
 	if (result && cp->kernel_fault[0] && (effect & EFFECT_SNAPSHOT))
-		warn(result, cp->kernel_fault);
+		result_warn(result, cp->kernel_fault);
 	if (!w) {
 		ipc_reply(r, result);
 		return;

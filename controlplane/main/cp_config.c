@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "health/health_detect.h"
 #include "main/cp.h"
 #include "store/atomic_file.h"
 
@@ -90,8 +91,11 @@ void cp_save(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	} else {
 		log_notice("journal: configuration saved by %s: generation %llu", user->name,
 			(unsigned long long)model_generation(cp->model));
-		ipc_reply(r, json_pack("{s:s,s:I,s:i}", "file", cp->config_path, "generation",
-				     (json_int_t)model_generation(cp->model), "unsaved", 0));
+		json_t *warnings = json_array();
+		health_detect_check(cp->model, NULL, cp_warn, warnings);
+		ipc_reply(r, json_pack("{s:s,s:I,s:i,s:o}", "file", cp->config_path, "generation",
+				     (json_int_t)model_generation(cp->model), "unsaved", 0,
+				     "warnings", warnings));
 	}
 	text_fini(&difference);
 }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "health/health_detect.h"
 #include "main/cp.h"
 #include "main/cp_privileges.h"
 #include "store/atomic_file.h"
@@ -83,6 +84,11 @@ static int config_load(const char *path, struct model *m, char **text, size_t *l
 	return rc;
 }
 
+static void verify_warn(void *ctx, const char *sentence)
+{
+	log_warning("%s: %s", (const char *)ctx, sentence);
+}
+
 static int verify(const char *path)
 {
 	struct model *m = model_new();
@@ -90,6 +96,8 @@ static int verify(const char *path)
 	size_t length;
 	int rc = m ? config_load(path, m, &text, &length) : -ENOMEM;
 
+	if (rc == 0)
+		health_detect_check(m, NULL, verify_warn, (void *)path);
 	free(text);
 	model_free(m);
 	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
