@@ -5,6 +5,7 @@ A part is a function that yields steps: a command, its limit in seconds, and how
 Whatever a step starts is in a session of its own and is ended with it, so that nothing can hang.
 """
 import argparse
+import fnmatch
 import json
 import os
 import pathlib
@@ -170,15 +171,18 @@ def part_fuzz(long):
                                     ROOT / "tests" / "fuzz" / "corpus" / name], seconds + 60)
 
 
+# Functional files that are called together by one name: patterns of their stems.
+GROUPS = {"monitors": ("monitors_*", "mon_*", "health*", "state_table", "server_programs")}
 PARTS = {"lint": part_lint, "unit": part_unit, "functional": part_functional, "fuzz": part_fuzz}
 
 
 def steps_of(name, long):
-    """The steps of a part, of one functional file ("l4" for tests/functional/test_l4.py), or None."""
+    """The steps of a part, of a group, of one functional file ("l4" for tests/functional/test_l4.py), or None."""
     if name in PARTS:
         return PARTS[name](long)
     stem = pathlib.Path(name).stem.removeprefix("test_")
-    files = [path for path in functional_files() if path.stem == "test_" + stem]
+    files = [path for path in functional_files()
+             if any(fnmatch.fnmatchcase(path.stem[5:], pattern) for pattern in GROUPS.get(stem, (stem,)))]
     return functional_steps(files, NORMAL, long) if files else None
 
 
@@ -198,7 +202,7 @@ def report(step, passed, failed, skipped, seconds):
 def main():
     parser = argparse.ArgumentParser(prog="./test", description="Runs the tests; without NAME all of them.")
     parser.add_argument("names", nargs="*", metavar="NAME",
-                        help=f"a part ({', '.join(PARTS)}) or a functional test: "
+                        help=f"a part ({', '.join(PARTS)}), a group ({', '.join(GROUPS)}) or a functional test: "
                         + ", ".join(path.stem[5:] for path in functional_files()))
     parser.add_argument("--long", action="store_true", help="the long forms; fuzzers run an hour each")
     parser.add_argument("--no-install", action="store_true", help="never install packages")

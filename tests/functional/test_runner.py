@@ -53,3 +53,13 @@ def test_parts_are_known(name):
     assert runner.steps_of(name, False) is not None
     assert runner.steps_of("no-such-part", False) is None
     assert sys.modules["runner"].__file__.endswith("tests/runner.py")
+
+
+def test_a_group_is_every_file_of_its_patterns(logs):
+    folder = logs / "tests" / "functional"
+    folder.mkdir(parents=True)
+    for name in ("monitors_http", "mon_link", "health", "money", "amonitors_x"):
+        (folder / f"test_{name}.py").touch()
+    names = [step.name for step in runner.steps_of("monitors", False)]
+    assert names == ["build build", "health build", "mon_link build", "monitors_http build"]
+    assert [step.name for step in runner.steps_of("money", False)] == ["build build", "money build"]
