@@ -30,7 +30,7 @@ http {{
     client_max_body_size 0;
     sendfile on;
     default_type text/plain;
-    log_format line '$remote_addr $remote_port $request $status $body_bytes_sent';
+    log_format line '$msec $remote_addr $remote_port $request $status $body_bytes_sent';
     server {{
 {listen}
         add_header X-Server {name} always;
@@ -49,6 +49,7 @@ http {{
         location = /health {{
             if (-f {dir}/sick) {{ return 503 "sick\\n"; }}
             if (-f {dir}/wrong) {{ return 200 "out of order\\n"; }}
+            if (-f {dir}/drain) {{ return 200 "drain\\n"; }}
             return 200 "ok\\n";
         }}
     }}
@@ -65,7 +66,7 @@ class Nginx(Program):
       /files/NAME     a file put by file()
       /upload/NAME    PUT of any size, found at uploaded(NAME)
       /slow/NAME      the same file at 20 kB/s
-      /health         200 "ok"; 503 while sick(), 200 "out of order" while wrong()
+      /health         200 "ok"; 503 while sick(), 200 "out of order" while wrong(), "drain" while drain()
     """
 
     kind = "nginx"
@@ -117,11 +118,20 @@ class Nginx(Program):
         """/health answers 200 with another text; everything else goes on."""
         self._flag("wrong", yes)
 
+    def drain(self, yes=True):
+        """/health answers 200 "drain"; everything else goes on."""
+        self._flag("drain", yes)
+
     def _flag(self, name, yes):
         if yes:
             (self.dir / name).touch()
         else:
             (self.dir / name).unlink(missing_ok=True)
+
+    def asked(self, path, since=0.0):
+        """When (time.time()) a page was asked for; needs access_log."""
+        lines = (line.split() for line in (self.dir / "access.log").read_text().splitlines())
+        return [float(line[0]) for line in lines if line[4] == path and float(line[0]) >= since]
 
     def stop(self):
         """At once; open connections are closed."""
