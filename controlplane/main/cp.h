@@ -4,8 +4,10 @@
 #define WEIR_MAIN_CP_H
 
 #include <event2/event.h>
+#include <sys/queue.h>
 
 #include "dataplane_link/dplink.h"
+#include "drain/drain.h"
 #include "event/journal.h"
 #include "health/health.h"
 #include "ipc/ipc_server.h"
@@ -27,6 +29,12 @@ struct cp {
 	struct verdicts *verdicts;
 	struct kernel *kernel; /* NULL: taps are somebody else's business */
 	struct journal journal;
+	struct drains *drains;
+	struct cp_waits {
+		LIST_HEAD(, cp_wait) list; /* requests that wait for a drain */
+		unsigned count;
+		struct event *serve; /* some of them may have what they wait for */
+	} waits;
 	struct cp_index members, virtuals; /* by node, by virtual address */
 	struct cp_agent *agent;
 	struct cp_down *down;
@@ -80,6 +88,13 @@ void cp_commit_reply(struct cp *cp, struct ipc_request *r, const struct cp_commi
 
 /* Adds a sentence to an array of warnings; takes health_detect_check's form. */
 void cp_warn(void *warnings, const char *sentence);
+
+/* A commit's part of an answer; warnings, an array, may be NULL. NULL: no memory. */
+json_t *cp_commit_result(
+	const struct cp *cp, const struct model_changes *changes, json_t *warnings);
+
+/* Ends a request when the dataplane has all that was changed; a list "warnings" in result tells if not. */
+void cp_reply_in_force(struct cp *cp, struct ipc_request *r, json_t *result);
 
 /* --- towards kernel and dataplane (cp_push.c) ----------------------------------------------------- */
 
@@ -159,6 +174,21 @@ bool cp_ids_add(struct cp_ids *ids, uint32_t id);
 bool cp_ids_kind(
 	struct cp_ids *ids, const struct model *m, enum model_kind kind, uint32_t owner_id);
 
+/* --- drains (cp_drain.c) -------------------------------------------------------------------------- */
+
+int cp_drains_init(struct cp *cp);
+void cp_drains_fini(struct cp *cp);
+void cp_start_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_end_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_wait_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+
+/* A drain as a row (cp_drain_row.c), with what is known of its connections; flows may be NULL. */
+json_t *cp_drain_row(struct cp *cp, const struct drain *d, const struct drain_flows *flows);
+void cp_show_drains(struct cp *cp, struct ipc_request *r);
+
+/* The drain that a request names in this argument. NULL: refused. */
+const struct drain *cp_find_drain(struct cp *cp, struct ipc_request *r, const char *argument);
+
 /* --- show ----------------------------------------------------------------------------------------- */
 
 /* One row of state and statistics; NULL: no memory, or the kind has none. */
@@ -167,6 +197,9 @@ json_t *cp_object_row(struct cp *cp, const struct object *o);
 /* Why a node or member is in its state, in a sentence; parent: the node's side of a member, else NULL. */
 void cp_reason(const struct cp *cp, const struct object *o, const struct state_side *own,
 	const struct state_side *parent, struct text *out);
+
+/* One connection as a row. */
+json_t *cp_flow_row(const struct cp *cp, const struct flow_row *f);
 
 /* A connection filter of a request (may be NULL: everything). False: refused. */
 bool cp_flow_filter(

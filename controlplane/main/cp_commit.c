@@ -100,6 +100,7 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 		health_detect_check(cp->model, changes, cp_warn, commit->warnings);
 	journal_commit(&cp->journal, commit->user->name, commit->what, changes);
 	cp_push(cp, changes);
+	drains_model_changed(cp->drains, cp->model, commit->user->name);
 	return 0;
 }
 
@@ -140,12 +141,13 @@ static void waiting_done(void *ctx, int status, const char *reason)
 	free(w);
 }
 
-static json_t *result_new(struct cp *cp, const struct model_changes *changes, json_t *warnings)
+json_t *cp_commit_result(const struct cp *cp, const struct model_changes *changes, json_t *warnings)
 {
-	return json_pack("{s:I,s:i,s:i,s:o,s:O}", "generation",
+	return json_pack("{s:I,s:i,s:i,s:o,s:o}", "generation",
 		(json_int_t)model_generation(cp->model), "changes", (int)changes->count, "unsaved",
 		(int)store_unsaved(cp->store), "note",
-		ipc_text_new(changes->note, strlen(changes->note)), "warnings", warnings);
+		ipc_text_new(changes->note, strlen(changes->note)), "warnings",
+		warnings ? json_incref(warnings) : json_array());
 }
 
 void cp_commit_reply(struct cp *cp, struct ipc_request *r, const struct cp_commit *commit)
@@ -161,13 +163,23 @@ void cp_commit_reply(struct cp *cp, struct ipc_request *r, const struct cp_commi
 			r, &err, commit->error_more ? commit->error_more(commit->ctx) : NULL);
 		return;
 	}
-	json_t *result = result_new(cp, &changes, warned.warnings);
+	json_t *result = cp_commit_result(cp, &changes, warned.warnings);
 	json_decref(warned.warnings);
-	struct waiting *w = changes.count && result ? calloc(1, sizeof(*w)) : NULL;
+	unsigned count = changes.count;
 	uint8_t effect = changes.effect;
 	model_changes_fini(&changes);
 	if (result && cp->kernel_fault[0] && (effect & EFFECT_SNAPSHOT))
 		result_warn(result, cp->kernel_fault);
+	if (count)
+		cp_reply_in_force(cp, r, result);
+	else
+		ipc_reply(r, result);
+}
+
+void cp_reply_in_force(struct cp *cp, struct ipc_request *r, json_t *result)
+{
+	struct waiting *w = result ? calloc(1, sizeof(*w)) : NULL;
+
 	if (!w) {
 		ipc_reply(r, result);
 		return;

@@ -210,7 +210,7 @@ static int sockets_init(struct cp *cp, const char *run_dir)
 
 	snprintf(path, sizeof(path), "%s/%s", run_dir, DPLINK_SOCKET_NAME);
 	cp->link = dplink_new(cp->base, path, &cp_dplink_ops, cp);
-	if (!cp->link)
+	if (!cp->link || cp_drains_init(cp))
 		return -ENOMEM;
 	snprintf(path, sizeof(path), "%s/%s", run_dir, IPC_SOCKET_NAME);
 	cp->server = ipc_server_new(cp->base, path, cp_request, cp);
@@ -224,6 +224,7 @@ static int sockets_init(struct cp *cp, const char *run_dir)
 static void cp_fini(struct cp *cp)
 {
 	ipc_server_free(cp->server);
+	cp_drains_fini(cp);
 	dplink_free(cp->link);
 	cp_agent_fini(cp);
 	cp_down_fini(cp);

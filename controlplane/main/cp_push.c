@@ -95,6 +95,7 @@ static void on_connected(void *ctx, const struct msg_hello *hello)
 		dplink_snapshot_changed(cp->link);
 	live_all(cp);
 	cp_down_connected(cp);
+	drains_connected(cp->drains);
 	journal_note(&cp->journal, "dataplane connected, generation %" PRIu64 " in force",
 		hello->generation);
 }
@@ -105,6 +106,7 @@ static void on_lost(void *ctx)
 
 	cp->refused[0] = 0;
 	cp_down_lost(cp);
+	drains_lost(cp->drains);
 	journal_note(&cp->journal, "dataplane lost");
 }
 
@@ -143,6 +145,7 @@ static void on_event(void *ctx, const struct event_row *row, uint64_t lost)
 	/* Counters and states are read when they are asked for, so a gap leaves nothing wrong here. */
 	if (lost)
 		journal_note(&cp->journal, "%" PRIu64 " events of the dataplane were lost", lost);
+	drains_event(cp->drains, row, lost);
 	journal_event(&cp->journal, cp->model, row);
 }
 

@@ -191,6 +191,9 @@ static const struct {
 	{"load", ROLE_ADMIN, cp_load},
 	{"save", ROLE_OPERATOR, cp_save},
 	{"delete-connections", ROLE_OPERATOR, cp_delete_connections},
+	{"start-drain", ROLE_OPERATOR, cp_start_drain},
+	{"end-drain", ROLE_OPERATOR, cp_end_drain},
+	{"wait-drain", ROLE_GUEST, cp_wait_drain},
 };
 
 void cp_request(struct ipc_request *r, void *ctx)

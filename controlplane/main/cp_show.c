@@ -95,6 +95,8 @@ void cp_show(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 		cp_refuse(r, 400, "what", "is missing");
 	else if (kind_has_state(kind))
 		cp_show_objects(cp, r, kind);
+	else if (!strcmp(what, "ltm drain"))
+		cp_show_drains(cp, r);
 	else if (!strcmp(what, "sys connection"))
 		cp_show_connections(cp, r);
 	else if (!strcmp(what, "net arp") || !strcmp(what, "net ndp"))

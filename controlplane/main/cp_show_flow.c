@@ -53,7 +53,7 @@ static const char *proto_name(uint8_t proto, char text[8])
 	return text;
 }
 
-static json_t *flow_object(const struct cp *cp, const struct flow_row *f)
+json_t *cp_flow_row(const struct cp *cp, const struct flow_row *f)
 {
 	static const char *const states[FLOW_TCP_STATES] = {
 		"", "syn-sent", "syn-received", "established", "fin-wait", "closing", "closed"};
@@ -127,7 +127,7 @@ static void on_rows(void *ctx, const struct msg_header *message)
 	if (message->type == MSG_MEMORY_INFO)
 		memory_rows(q->r, (const struct msg_memory_info *)message);
 	for (uint32_t i = 0; message->type == MSG_SCAN_ROWS && i < scan->count; i++)
-		ipc_row(q->r, flow_object(q->cp, &scan->row[i]));
+		ipc_row(q->r, cp_flow_row(q->cp, &scan->row[i]));
 	for (uint32_t i = 0; message->type == MSG_NEIGHBOUR_ROWS && i < neighbours->count; i++)
 		if (ip_is_v4(&neighbours->row[i].addr) != q->ipv6)
 			ipc_row(q->r, neighbour_object(q->cp, &neighbours->row[i]));

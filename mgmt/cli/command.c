@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/component.h"
+#include "cli/drain_words.h"
 #include "cli/filter.h"
 
 static const char *const verb_name[CLI_VERBS] = {
@@ -124,12 +125,13 @@ static unsigned targets_of(enum cli_verb verb)
 {
 	switch (verb) {
 	case CLI_CREATE:
-		return 1u << TARGET_KIND | 1u << TARGET_TRANSACTION;
+		return 1u << TARGET_KIND | 1u << TARGET_TRANSACTION | 1u << TARGET_DRAIN;
 	case CLI_DELETE:
-		return 1u << TARGET_KIND | 1u << TARGET_TRANSACTION | 1u << TARGET_CONNECTION;
+		return 1u << TARGET_KIND | 1u << TARGET_TRANSACTION | 1u << TARGET_CONNECTION |
+		       1u << TARGET_DRAIN;
 	case CLI_LIST:
 		return 1u << TARGET_EVERYTHING | 1u << TARGET_MODULE | 1u << TARGET_KIND |
-		       1u << TARGET_TRANSACTION;
+		       1u << TARGET_TRANSACTION | 1u << TARGET_DRAIN;
 	case CLI_LOAD:
 	case CLI_SAVE:
 		return 1u << TARGET_CONFIG;
@@ -139,7 +141,7 @@ static unsigned targets_of(enum cli_verb verb)
 	case CLI_SHOW:
 		return 1u << TARGET_KIND | 1u << TARGET_CONFIG | 1u << TARGET_CONNECTION |
 		       1u << TARGET_DATAPLANE | 1u << TARGET_VERSION | 1u << TARGET_NEIGHBOUR |
-		       1u << TARGET_HISTORY;
+		       1u << TARGET_HISTORY | 1u << TARGET_DRAIN;
 	case CLI_SUBMIT:
 		return 1u << TARGET_TRANSACTION;
 	default:
@@ -343,6 +345,62 @@ static int parse_dataplane(struct cursor *c)
 	return 0;
 }
 
+/* One word of a drain with its value. */
+static int parse_drain_word(struct cursor *c)
+{
+	struct cli_command *cmd = c->command;
+	const struct word *w = take(c), *value = NULL;
+	const struct drain_word *d = w->quoted ? NULL : drain_word_find(cmd->verb, w->text);
+	char reason[200];
+	uint32_t seconds;
+
+	if (!d)
+		return refuse(c, w, "%s ltm drain has no \"%.40s\"; see \"help ltm drain\"",
+			verb_name[cmd->verb], w->text);
+	if (has_option(cmd, w->text))
+		return refuse(c, w, "%s is given twice", w->text);
+	if (d->type != DRAIN_WORD_FLAG) {
+		value = take(c);
+		if (!value)
+			return refuse(
+				c, NULL, "%s: its value is missing (%s)", w->text, d->sentence);
+		if (drain_word_check(d, value->text, &seconds, reason, sizeof(reason)))
+			return refuse(c, value, "%s", reason);
+	}
+	const struct word *last = value && !w->has_block ? value : w;
+	if (last->has_block)
+		return refuse(c, last, "no block may follow \"%.60s\"", last->text);
+	cmd->option[cmd->options++] = (struct cli_option){.name = w, .value = value};
+	return 0;
+}
+
+static int parse_drain(struct cursor *c)
+{
+	struct cli_command *cmd = c->command;
+	int status = 0;
+
+	if (cmd->verb != CLI_CREATE && c->at && !drain_word_find(cmd->verb, c->at->text)) {
+		cmd->name[cmd->names++] = take(c);
+		if (!drain_word_id(cmd->name[0]->text))
+			return refuse(c, cmd->name[0], "\"%.40s\" is not the number of a drain",
+				cmd->name[0]->text);
+	}
+	while (!status && c->at)
+		status = parse_drain_word(c);
+	if (status)
+		return status;
+	if (cmd->verb == CLI_CREATE && has_option(cmd, "pool") != has_option(cmd, "member"))
+		return refuse(c, NULL, "pool and member go together: pool web member 10.0.0.1:80");
+	if (cmd->verb == CLI_CREATE && has_option(cmd, "node") == has_option(cmd, "pool"))
+		return refuse(
+			c, NULL, "what shall be drained? node NAME, or pool NAME member NAME");
+	if (cmd->verb == CLI_DELETE && !cmd->names)
+		return refuse(c, NULL, "delete ltm drain which? Its number is missing");
+	if (has_option(cmd, "wait") && cmd->verb == CLI_SHOW && !cmd->names)
+		return refuse(c, NULL, "wait for which? Its number is missing");
+	return 0;
+}
+
 static int parse_edit(struct cursor *c)
 {
 	struct cli_command *cmd = c->command;
@@ -363,6 +421,8 @@ static int parse_arguments(struct cursor *c)
 		return parse_config(c);
 	case TARGET_DATAPLANE:
 		return parse_dataplane(c);
+	case TARGET_DRAIN:
+		return parse_drain(c);
 	case TARGET_EVERYTHING:
 	case TARGET_MODULE:
 		return parse_names(c);

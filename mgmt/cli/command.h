@@ -42,6 +42,7 @@ enum cli_target {
 	TARGET_NEIGHBOUR,   /* net arp, net ndp */
 	TARGET_HISTORY,	    /* sys history */
 	TARGET_TRANSACTION, /* cli transaction */
+	TARGET_DRAIN,	    /* ltm drain */
 	TARGETS
 };
 
@@ -59,7 +60,7 @@ enum cli_flags {
 	CLI_HOLDS = 1024, /* list: who keeps a server from taking connections */
 };
 
-/* A word with its value: fields of a connection filter; "file F". */
+/* A word with its value (NULL: it has none): fields of a connection filter; "file F"; of a drain. */
 struct cli_option {
 	const struct word *name, *value;
 };

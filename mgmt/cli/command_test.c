@@ -74,7 +74,7 @@ static void test_edit(void)
 	check_refused("modify ltm", 10,
 		"ltm what? Known are monitor, default-node-monitor, node, pool, profile, "
 		"snat-translation, "
-		"snatpool, virtual-address, virtual");
+		"snatpool, virtual-address, virtual, drain");
 	check_refused("create ltm monitor mssql x", 19,
 		"this type of monitor is not supported; known are tcp, tcp-half-open, tcp-echo, "
 		"udp, http, https, icmp, gateway-icmp, inband, external, dns, smtp, ftp, nntp, "
@@ -82,6 +82,44 @@ static void test_edit(void)
 		"imap, redis, sip, radius, mysql, postgresql, ldap, snmp-dca, agent-check");
 	check_refused("create sys version", 7, "create does not work on sys version");
 	check_refused("create", 6, "create what? A component is missing, such as \"ltm pool\"");
+}
+
+static void test_drain(void)
+{
+	parse("create ltm drain pool web member 10.0.0.1:80 force-offline stuck-time 30 wait 5");
+	CHECK_INT(command.target, TARGET_DRAIN);
+	CHECK_INT(command.options, 5);
+	CHECK_STR(command.option[1].value->text, "10.0.0.1:80");
+	CHECK(!command.option[2].value);
+	CHECK(!command_is_edit(&command));
+	parse("create ltm drain node 10.0.0.1 reason \"timeout\" timeout 300 cap-action reset");
+	CHECK_STR(command.option[1].value->text, "timeout");
+	parse("show ltm drain 7 wait 60");
+	CHECK_STR(command.name[0]->text, "7");
+	parse("show ltm drain");
+	CHECK_INT(command.names, 0);
+	parse("delete ltm drain 7 enable");
+	CHECK_STR(command.option[0].name->text, "enable");
+	check_refused("create ltm drain", 16,
+		"what shall be drained? node NAME, or pool NAME member NAME");
+	check_refused("create ltm drain pool web", 25,
+		"pool and member go together: pool web member 10.0.0.1:80");
+	check_refused("create ltm drain node a pool b member c", 39,
+		"what shall be drained? node NAME, or pool NAME member NAME");
+	check_refused("create ltm drain node a timeout soon", 32,
+		"timeout: \"soon\" is not a number of seconds from 0 to 604800");
+	check_refused("create ltm drain node a cap-action drop", 35,
+		"cap-action: \"drop\" is not none or reset");
+	check_refused("create ltm drain node a node b", 24, "node is given twice");
+	check_refused("create ltm drain node", 21,
+		"node: its value is missing (the server, in all its pools)");
+	check_refused("create ltm drain node a { x }", 22, "no block may follow \"a\"");
+	check_refused("create ltm drain node a enable", 24,
+		"create ltm drain has no \"enable\"; see \"help ltm drain\"");
+	check_refused("delete ltm drain", 16, "delete ltm drain which? Its number is missing");
+	check_refused("delete ltm drain x", 17, "\"x\" is not the number of a drain");
+	check_refused("show ltm drain wait 5", 21, "wait for which? Its number is missing");
+	check_refused("modify ltm drain 1", 7, "modify does not work on ltm drain");
 }
 
 static void test_json(void)
@@ -197,6 +235,7 @@ int main(void)
 	test_list();
 	test_edit();
 	test_components();
+	test_drain();
 	test_json();
 	test_show();
 	test_connections();

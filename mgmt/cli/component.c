@@ -13,6 +13,7 @@ static const struct {
 	enum cli_target target;
 } special[] = {
 	{"cli transaction", TARGET_TRANSACTION},
+	{"ltm drain", TARGET_DRAIN},
 	{"net arp", TARGET_NEIGHBOUR},
 	{"net ndp", TARGET_NEIGHBOUR},
 	{"sys config", TARGET_CONFIG},

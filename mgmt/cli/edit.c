@@ -37,14 +37,22 @@ static void tell_result(struct shell *sh, const json_t *result)
 		sh->unsaved = json_integer_value(unsaved);
 }
 
+enum outcome shell_ask_change(struct shell *sh, json_t *request, json_t **result)
+{
+	enum outcome outcome = session_ask(&sh->session, request, NULL, NULL, result);
+
+	if (!outcome)
+		tell_result(sh, *result);
+	return outcome;
+}
+
 static enum outcome ask_change(struct shell *sh, json_t *request)
 {
 	json_t *result;
-	enum outcome outcome = session_ask(&sh->session, request, NULL, NULL, &result);
+	enum outcome outcome = shell_ask_change(sh, request, &result);
 
 	if (outcome)
 		return outcome;
-	tell_result(sh, result);
 	if (sh->json)
 		shell_print_json(sh, result);
 	json_decref(result);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/component.h"
+#include "cli/drain_words.h"
 #include "cli/filter.h"
 #include "cli/shell.h"
 #include "cli/table.h"
@@ -19,6 +20,9 @@ static const struct usage {
 	{"show", "show sys config|history|version"},
 	{"show", "show net arp|ndp|interface"},
 	{"create", "create COMPONENT NAME [PROPERTY VALUE ...]"},
+	{"create", "create ltm drain node NAME|pool NAME member NAME [WORD ...]"},
+	{"show", "show ltm drain [ID] [wait SECONDS]"},
+	{"delete", "delete ltm drain ID [enable]"},
 	{"create", "create cli transaction"},
 	{"modify", "modify COMPONENT NAME PROPERTY VALUE ..."},
 	{"delete", "delete COMPONENT NAME ..."},
@@ -107,6 +111,37 @@ static void help_connection(struct shell *sh)
 	table_fini(&t);
 }
 
+static void help_drain(struct shell *sh)
+{
+	struct table t;
+
+	table_init(&t, 3, 0);
+	for (const struct drain_word *w = drain_words; w->name; w++) {
+		char values[40] = "";
+
+		if (w->type == DRAIN_WORD_CHOICE)
+			snprintf(values, sizeof(values), "%s|%s", w->choice[0], w->choice[1]);
+		else if (w->type != DRAIN_WORD_FLAG)
+			snprintf(values, sizeof(values), "%s",
+				w->type == DRAIN_WORD_NAME	? "NAME"
+				: w->type == DRAIN_WORD_SECONDS ? "SECONDS"
+								: "TEXT");
+		table_add(&t, w->name, values, w->sentence);
+	}
+	fputs("ltm drain: empties a server, so that it can be restarted without a broken "
+	      "connection\n"
+	      "  create ltm drain node NAME|pool NAME member NAME [force-offline] [timeout "
+	      "SECONDS]\n"
+	      "                   [cap-action none|reset] [stuck-time SECONDS] [reason TEXT]\n"
+	      "                   [class operator|agent] [wait SECONDS]\n"
+	      "  show ltm drain [ID] [wait SECONDS]\n"
+	      "  list ltm drain [ID]\n"
+	      "  delete ltm drain ID [enable]\n",
+		sh->out);
+	table_print(&t, 2, sh->out);
+	table_fini(&t);
+}
+
 enum outcome help_run(struct shell *sh, const struct cli_command *c)
 {
 	struct component found;
@@ -137,6 +172,8 @@ enum outcome help_run(struct shell *sh, const struct cli_command *c)
 		fprintf(sh->out, "%s: %s\n", found.words, text);
 	} else if (found.target == TARGET_CONNECTION) {
 		help_connection(sh);
+	} else if (found.target == TARGET_DRAIN) {
+		help_drain(sh);
 	} else if (found.target == TARGET_KIND) {
 		help_kind(sh, &model_kinds[found.kind]);
 	} else {

@@ -104,6 +104,8 @@ enum outcome shell_run(struct shell *sh, const struct cli_command *c, bool *quit
 {
 	if (c->target == TARGET_TRANSACTION)
 		return transaction_run(sh, c);
+	if (c->target == TARGET_DRAIN)
+		return drain_run(sh, c);
 	switch (c->verb) {
 	case CLI_CREATE:
 	case CLI_MODIFY:

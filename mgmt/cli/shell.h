@@ -47,6 +47,12 @@ void shell_set_text(json_t *object, const char *key, const char *bytes, size_t l
 /* {"op": "show", "what": what} */
 json_t *shell_show_request(const char *what);
 
+/*
+ * Asks for a change; notes and warnings of its answer go to standard error. *result gets a reference to the
+ * answer.
+ */
+enum outcome shell_ask_change(struct shell *sh, json_t *request, json_t **result);
+
 /* The commands, one file each. */
 enum outcome edit_run(struct shell *sh, const struct cli_command *c);
 enum outcome transaction_run(struct shell *sh, const struct cli_command *c);
@@ -63,6 +69,7 @@ void server_table(struct shell *sh, const json_t *members);
 const char *server_since(json_int_t ms, char out[32]);
 /* For somebody who starts to type: whom he speaks to, and what is not saved. */
 void system_greet(struct shell *sh);
+enum outcome drain_run(struct shell *sh, const struct cli_command *c);
 enum outcome help_run(struct shell *sh, const struct cli_command *c);
 
 #endif
