@@ -74,6 +74,8 @@ bool compile_live(const struct model *m, const struct verdicts *verdicts, const 
 	struct live_row *out)
 {
 	*out = (struct live_row){.id = o->id};
+	if (model_is_template(m, o))
+		return false;
 	switch (o->kind) {
 	case KIND_NODE:
 		node_live(verdicts, o, &out->live);

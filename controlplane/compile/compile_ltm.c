@@ -9,6 +9,8 @@ static void compile_node(struct compiler *c, const struct object *o)
 {
 	struct live_row live;
 
+	if (model_is_template(c->m, o))
+		return;
 	compile_row_is(c, o->id, SNAP_NODE);
 	struct snap_node *row = compile_row(c, SNAP_NODE);
 	row->id = o->id;
@@ -60,10 +62,21 @@ static void compile_member(struct compiler *c, const struct object *o, uint32_t 
 	row->live = live.live;
 }
 
+/* Those that take traffic. */
+static unsigned pool_members(const struct compiler *c, const struct object *pool)
+{
+	unsigned count = 0;
+	const struct object *o;
+
+	for (unsigned i = 0; (o = model_child_at(c->m, pool, i)); i++)
+		count += !model_is_template(c->m, o);
+	return count;
+}
+
 static void compile_pool(struct compiler *c, const struct object *o)
 {
 	uint32_t index = c->next[SNAP_POOL];
-	unsigned count = model_child_count(c->m, o);
+	unsigned count = pool_members(c, o), n = 0;
 	struct member_key *key = c->buffer && count ? calloc(count, sizeof(*key)) : NULL;
 
 	compile_row_is(c, o->id, SNAP_POOL);
@@ -84,12 +97,14 @@ static void compile_pool(struct compiler *c, const struct object *o)
 		c->failed = true;
 		return;
 	}
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; n < count; i++) {
 		const struct object *child = model_child_at(c->m, o, i);
+		if (model_is_template(c->m, child))
+			continue;
 		const struct pool_member_conf *conf = &model_pool_member(child)->conf;
 		const struct node *node = model_node(model_get(c->m, conf->node));
 
-		key[i] = (struct member_key){node->conf.address, conf->port, child};
+		key[n++] = (struct member_key){node->conf.address, conf->port, child};
 	}
 	if (count)
 		qsort(key, count, sizeof(*key), member_order);

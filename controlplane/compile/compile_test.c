@@ -261,6 +261,24 @@ static void test_sealed(const struct model *m)
 	close(fd);
 }
 
+/* A node that is known by a name, and its members, stay out. */
+static void test_template(void)
+{
+	struct model *m =
+		model_of("ltm node web.example { fqdn { name web.example } }\n"
+			 "ltm pool p { members { web.example:80 { } 10.0.0.1:80 { } } }\n");
+	struct snap_header *h = compiled(m);
+	const struct object *node = model_find(m, KIND_NODE, ID_NONE, "web.example");
+	struct live_row live;
+
+	CHECK_INT(h->tables[SNAP_NODE].count, 1);
+	CHECK_INT(h->tables[SNAP_MEMBER].count, 1);
+	CHECK_INT(ROW(h, SNAP_POOL, snap_pool, 0)->members, 1);
+	CHECK(!compile_live(m, NULL, node, &live));
+	free(h);
+	model_free(m);
+}
+
 static void test_default_model(void)
 {
 	struct model *m = model_new();
@@ -329,6 +347,7 @@ int main(void)
 	test_live(m);
 	test_agent(m);
 	model_free(m);
+	test_template();
 	test_default_model();
 	test_large();
 	return 0;

@@ -67,6 +67,21 @@ int beside_create(struct model *m, const struct field *f, const char *path, stru
 
 /* ---- pool members ---- */
 
+/* A node that is known by the name which its first member gives. */
+static int named_node(struct model *m, const char *path, const struct pool_member *member,
+	struct item **node, struct model_error *err)
+{
+	int rc = change_create(m, KIND_NODE, NULL, path, ID_NONE, node, err);
+
+	if (rc)
+		return rc;
+	struct node *n = (*node)->data;
+	n->conf.fqdn_name = member->conf.fqdn_name;
+	n->conf.fqdn_autopopulate = member->conf.fqdn_autopopulate;
+	strings_count(&m->strings, n->conf.fqdn_name, 1);
+	return 0;
+}
+
 static int member_node(struct model *m, struct item *it, const struct member_name *name,
 	struct item **node, struct model_error *err)
 {
@@ -79,6 +94,8 @@ static int member_node(struct model *m, struct item *it, const struct member_nam
 	*node = item_find(m, KIND_NODE, ID_NONE, name->host);
 	if (*node)
 		return 0;
+	if (member->conf.fqdn_name)
+		return named_node(m, name->host, member, node, err);
 	if (ip_equal(&addr, &none) && name_address(path_name(name->host), &addr, why, sizeof(why)))
 		return fail(m, err, -ENOENT, it, NULL, "node %s does not exist: give the address",
 			name->host);
@@ -285,6 +302,8 @@ int beside_complete(struct model *m, struct item *it, struct model_error *err)
 	case KIND_VLAN:
 		return vlan_tag(m, it, err);
 	case KIND_NODE:
+		if (model_is_template(m, &it->o))
+			return 0;
 		return address_from_name(m, it, &((struct node *)data)->conf.address);
 	case KIND_SNAT_TRANSLATION:
 		return address_from_name(m, it, &((struct snat_translation *)data)->conf.address);

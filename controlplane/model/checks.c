@@ -2,6 +2,7 @@
 /* What must hold of one object, beyond what the schema says of its fields. */
 #include "model/model_internal.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 /* ---- keys ---- */
@@ -28,7 +29,7 @@ size_t item_key(const struct item *it, uint8_t key[KEY_MAX])
 		memcpy(key, &i->conf.interface, 4);
 		return i->conf.tagged ? 0 : 4;
 	}
-	if (!f)
+	if (!f || (it->o.kind == KIND_NODE && model_is_template(NULL, &it->o)))
 		return 0;
 	size_t size = f->host ? sizeof(struct ip_addr) : f->size;
 	memcpy(key, field_in(f, it->data), size);
@@ -84,6 +85,58 @@ static int check_host(struct model *m, struct item *it, const char *field, const
 }
 
 /* ---- kinds ---- */
+
+/* Letters, digits, - and _ in parts of 1 to 63 bytes. */
+static bool domain_name_ok(const char *name)
+{
+	size_t total = strlen(name);
+
+	while (*name) {
+		size_t len = strcspn(name, ".");
+		if (!len || len > 63)
+			return false;
+		for (size_t i = 0; i < len; i++)
+			if (!isalnum((unsigned char)name[i]) && name[i] != '-' && name[i] != '_')
+				return false;
+		name += len + (name[len] == '.');
+	}
+	return total > 0 && total <= 253;
+}
+
+static int check_node(struct model *m, struct item *it, struct model_error *err)
+{
+	const struct node *n = it->data;
+	const char *name = strings_text(&m->strings, n->conf.fqdn_name);
+	static const struct ip_addr none;
+	int rc;
+
+	if (*name && !domain_name_ok(name))
+		return fail(m, err, -EINVAL, it, "fqdn name", "\"%s\" is no domain name", name);
+	if (!model_is_template(m, &it->o))
+		rc = check_host(m, it, "address", &n->conf.address, err);
+	else if (ip_equal(&n->conf.address, &none))
+		rc = 0;
+	else
+		rc = fail(m, err, -EINVAL, it, "address", "goes not with an fqdn name");
+	return rc ? rc : check_rule_of(m, it, err);
+}
+
+static int check_member(struct model *m, struct item *it, struct model_error *err)
+{
+	const struct pool_member *member = it->data;
+	const struct item *node = item_of(m, member->conf.node);
+	const struct node *n = node->data;
+
+	if (member->conf.fqdn_name && member->conf.fqdn_name != n->conf.fqdn_name)
+		return fail(
+			m, err, -EINVAL, it, "fqdn name", "is not that of node %s", node->o.path);
+	if (n->conf.ephemeral && !member->conf.ephemeral)
+		return fail(m, err, -EINVAL, it, NULL,
+			"node %s was made by name resolution: name the member by the node it was "
+			"made from, or by another",
+			node->o.path);
+	return check_rule_of(m, it, err);
+}
 
 static int check_self(struct model *m, struct item *it, struct model_error *err)
 {
@@ -283,9 +336,9 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 		return check_monitor(m, it, err);
 	switch (it->o.kind) {
 	case KIND_NODE:
-		rc = check_host(
-			m, it, "address", &((const struct node *)it->data)->conf.address, err);
-		return rc ? rc : check_rule_of(m, it, err);
+		return check_node(m, it, err);
+	case KIND_POOL_MEMBER:
+		return check_member(m, it, err);
 	case KIND_SNAT_TRANSLATION:
 		return check_host(m, it, "address",
 			&((const struct snat_translation *)it->data)->conf.address, err);
@@ -307,7 +360,6 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 	case KIND_DB:
 		return check_db(m, it, err);
 	case KIND_POOL:
-	case KIND_POOL_MEMBER:
 	case KIND_DEFAULT_NODE_MONITOR:
 		return check_rule_of(m, it, err);
 	default:

@@ -103,7 +103,7 @@ static int load_reset(struct item *it)
 static void children_unseen(struct item *it)
 {
 	for (unsigned i = 0; i < it->children.count; i++)
-		it->children.v[i]->unseen = true;
+		it->children.v[i]->unseen = !item_is_ephemeral(it->children.v[i]);
 }
 
 /* The object as the text has it, whether it exists or not. */
@@ -120,6 +120,8 @@ static int put(enum model_kind kind, const char *path, struct item **it)
 	conf->id = ID_NONE;
 	if (!whole && conf->flags)
 		return 0;
+	if (item_is_ephemeral(*it) && !(conf->flags & LOAD_STORE))
+		return fail(conf->m, conf->err, -EEXIST, *it, NULL, "was made by name resolution");
 	if (!(*it)->unseen)
 		return fail(conf->m, conf->err, -EEXIST, *it, NULL, "stands here twice");
 	(*it)->unseen = false;
@@ -143,7 +145,7 @@ static int take_all(struct conf_level *l, bool delete)
 	for (unsigned i = 0; !rc && i < o->count; i++) {
 		if (!delete)
 			rc = target_add(l, o->v[i]);
-		else if (!o->v[i]->deleted && !o->v[i]->o.builtin)
+		else if (!o->v[i]->deleted && !o->v[i]->o.builtin && !item_is_ephemeral(o->v[i]))
 			rc = delete_one(o->v[i]);
 	}
 	return rc;
@@ -396,7 +398,8 @@ static void mark_unseen(struct model *m, bool unseen)
 {
 	for (uint32_t i = 1; i < m->slots; i++)
 		if (m->slot[i])
-			m->slot[i]->unseen = unseen && !m->slot[i]->deleted;
+			m->slot[i]->unseen =
+				unseen && !m->slot[i]->deleted && !item_is_ephemeral(m->slot[i]);
 }
 
 /* Made beside others: it stays as long as something names it. */

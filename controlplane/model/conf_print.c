@@ -160,6 +160,8 @@ static bool field_shows(
 		return false;
 	if (f->hold)
 		return flags & PRINT_ALL || saved_bits(h, flags) & f->hold;
+	if (f->class == FIELD_READ_ONLY && !value_is_default(m, it, f))
+		return !(flags & PRINT_CONF) || flags & PRINT_STORE;
 	if (f->class == FIELD_READ_ONLY || f->derived)
 		return flags & PRINT_ALL && !(flags & (PRINT_STORE | PRINT_CONF));
 	return flags & PRINT_ALL || !value_is_default(m, it, f);
@@ -209,18 +211,31 @@ static void print_store_words(
 static void print_block(const struct model *m, const struct item *it, unsigned flags,
 	unsigned depth, bool children, struct text *out);
 
+/* What name resolution has made is not saved. */
+static bool item_shows(const struct item *it, unsigned flags)
+{
+	return !item_is_ephemeral(it) || !(flags & PRINT_CONF) || flags & PRINT_STORE;
+}
+
 static void print_children(const struct model *m, const struct item *it, unsigned flags,
 	unsigned depth, struct text *out)
 {
 	struct order *o = &((struct item *)it)->children;
+	bool any = false;
 
 	order_fix(o);
-	if (!o->count)
-		return;
-	indent(out, depth);
-	text_printf(out, "%s {\n", model_kinds[kind_of(it)->child].words);
-	for (unsigned i = 0; i < o->count; i++)
+	for (unsigned i = 0; i < o->count; i++) {
+		if (!item_shows(o->v[i], flags))
+			continue;
+		if (!any) {
+			indent(out, depth);
+			text_printf(out, "%s {\n", model_kinds[kind_of(it)->child].words);
+		}
+		any = true;
 		print_block(m, o->v[i], flags, depth + 1, false, out);
+	}
+	if (!any)
+		return;
 	indent(out, depth);
 	text_printf(out, "}\n");
 }
@@ -289,7 +304,8 @@ void model_print(const struct model *m, unsigned flags, struct text *out)
 		struct order *o = (struct order *)&m->order[kind];
 		order_fix(o);
 		for (unsigned i = 0; model_kinds[kind].owner < 0 && i < o->count; i++)
-			if (!item_is_plain(m, o->v[i]) || (store && !o->v[i]->base))
+			if (item_shows(o->v[i], flags) &&
+				(!item_is_plain(m, o->v[i]) || (store && !o->v[i]->base)))
 				print_item(m, o->v[i], flags, out);
 	}
 }

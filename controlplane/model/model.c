@@ -6,7 +6,8 @@
 
 #include "model/model_internal.h"
 
-enum { BUILTIN_SLOTS = 256 }; /* ids below are the built-in objects', the same in every run */
+/* Ids below the first are the built-in objects', the same in every run and version: each list may grow. */
+enum { BUILTIN_SLOTS = 256, BUILTIN_MONITORS = 128 };
 
 /* ---- built-in objects ---- */
 
@@ -56,6 +57,7 @@ static int builtins(struct model *m)
 		rc = builtin_text(m, rows[i].kind, rows[i].path, rows[i].field, rows[i].value);
 	for (const struct db_variable *v = model_db_variables; !rc && v->name; v++)
 		rc = builtin_text(m, KIND_DB, v->name, "value", v->default_text);
+	rc = rc ? rc : slots_begin_at(m, BUILTIN_MONITORS);
 	return rc ? rc : monitors_builtin(m);
 }
 
@@ -64,6 +66,8 @@ static int builtins_seal(struct model *m)
 {
 	for (uint32_t i = 1; i < m->slots; i++) {
 		struct item *it = m->slot[i];
+		if (!it)
+			continue;
 		it->base = malloc(kind_of(it)->size);
 		if (!it->base)
 			return -ENOMEM;
@@ -225,6 +229,22 @@ uint32_t model_db_value(const struct model *m, const char *name)
 	return v->low ? !strcmp(value, v->high) : (uint32_t)strtoul(value, NULL, 10);
 }
 
+bool model_is_ephemeral(const struct object *o)
+{
+	const struct node *node = model_node(o);
+	const struct pool_member *member = model_pool_member(o);
+
+	return node ? node->conf.ephemeral : member && member->conf.ephemeral;
+}
+
+bool model_is_template(const struct model *m, const struct object *o)
+{
+	const struct pool_member *member = model_pool_member(o);
+	const struct node *node = model_node(member ? model_get(m, member->conf.node) : o);
+
+	return node && node->conf.fqdn_name && !node->conf.ephemeral;
+}
+
 uint64_t model_generation(const struct model *m)
 {
 	return m->generation;
@@ -317,6 +337,9 @@ int model_delete(struct model *m, uint32_t id, struct model_error *err)
 		return rc;
 	if (it->o.builtin || kind_of(it)->fixed)
 		return fail(m, err, -EINVAL, it, NULL, "is built in and cannot be deleted");
+	if (item_is_ephemeral(it) && m->actor.class != HOLD_SYSTEM)
+		return fail(m, err, -EPERM, it, NULL,
+			"was made by name resolution, and goes away with the name's address");
 	return change_delete(m, it, err);
 }
 

@@ -287,6 +287,17 @@ bool model_monitor_manual_resume(const struct object *o);
  */
 const struct model_monitor_rule *model_monitor_rule(const struct model *m, const struct object *o);
 
+/* ---- nodes that are known by a name ---- */
+
+/*
+ * A node with an fqdn name and no address is a template, and so are its members: they take no traffic.
+ * What name resolution makes of them is ephemeral: "ephemeral true", set by the actor HOLD_SYSTEM as the
+ * only one who may, with "address" and the template's fqdn name. Ephemeral objects are kept in the running
+ * store, never in weir.conf; only HOLD_SYSTEM deletes them, but those of a pool go with it.
+ */
+bool model_is_template(const struct model *m, const struct object *o);
+bool model_is_ephemeral(const struct object *o);
+
 /* Types of monitors that LTM has and Weir has not: "mssql". */
 bool model_monitor_type_is_ltms(const char *type);
 

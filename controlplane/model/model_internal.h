@@ -112,6 +112,11 @@ struct model {
 	char note[256];
 };
 
+static inline bool item_is_ephemeral(const struct item *it)
+{
+	return model_is_ephemeral(&it->o);
+}
+
 static inline const struct kind *kind_of(const struct item *it)
 {
 	return &model_kinds[it->o.kind];

@@ -163,7 +163,7 @@ static int set_children(struct model *m, struct item *owner, enum model_kind kin
 	if (!json_is_array(value))
 		return fail(m, err, -EINVAL, owner, model_kinds[kind].words, "is no list");
 	for (unsigned j = 0; j < o->count; j++)
-		o->v[j]->unseen = true;
+		o->v[j]->unseen = !item_is_ephemeral(o->v[j]);
 	json_array_foreach(value, i, entry)
 	{
 		rc = set_child(m, owner, kind, entry, err);

@@ -78,10 +78,12 @@ static int orphan_delete(struct model *m, struct item *it, struct model_error *e
 
 /* ---- rules of the schema ---- */
 
-static bool field_is_missing(const struct item *it, const struct field *f)
+static bool field_is_missing(const struct model *m, const struct item *it, const struct field *f)
 {
 	static const struct ip_addr none;
 
+	if (it->o.kind == KIND_NODE && model_is_template(m, &it->o))
+		return false;
 	switch (f->type) {
 	case TYPE_IP:
 		return ip_equal(field_in(f, it->data), &none) &&
@@ -101,7 +103,7 @@ static int check_required(struct model *m, struct item *it, struct model_error *
 	const struct kind *k = kind_of(it);
 
 	for (unsigned i = 0; i < k->field_count; i++)
-		if (k->fields[i].required && field_is_missing(it, &k->fields[i]))
+		if (k->fields[i].required && field_is_missing(m, it, &k->fields[i]))
 			return fail(m, err, -EINVAL, it, k->fields[i].name, "is required");
 	return 0;
 }

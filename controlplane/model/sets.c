@@ -102,7 +102,8 @@ static int set_begin(
 
 	if (rc)
 		return rc;
-	if (!m->internal && (f->class == FIELD_READ_ONLY || f->hidden))
+	if (!m->internal &&
+		((f->class == FIELD_READ_ONLY && m->actor.class != HOLD_SYSTEM) || f->hidden))
 		return fail(m, err, -EINVAL, it, f->name, "is read-only");
 	if (!item_touch(m, it))
 		return fail(m, err, -ENOMEM, it, f->name, "no memory");
