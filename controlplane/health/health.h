@@ -37,7 +37,7 @@ struct health_agent {
 
 struct health_ops {
 	/* The verdict of a node or member changed; verdicts_get(health_verdicts()) has the new one. */
-	void (*verdict)(void *ctx, uint32_t object, enum verdict before);
+	void (*verdict)(void *ctx, uint32_t object, enum verdict before, uint64_t before_since);
 	/* An agent's line differs from the one before. monitor: id of its agent-check. */
 	void (*agent)(
 		void *ctx, uint32_t object, uint32_t monitor, const struct health_agent *line);
@@ -50,6 +50,7 @@ struct health_ops {
 struct health_config {
 	const char *run_dir;   /* mon.sock is made here */
 	const char *store_dir; /* verdicts are kept here */
+	uint64_t origin;       /* of the store: says whose ids they are */
 	const char *file_dir;  /* files that monitors name: certificates, scripts */
 	uid_t mon_uid;	       /* weir-mon's user */
 };

@@ -5,6 +5,7 @@
 
 #include <event2/event.h>
 #include <sys/queue.h>
+#include <time.h>
 
 #include "dataplane_link/dplink.h"
 #include "drain/drain.h"
@@ -26,8 +27,9 @@ struct cp {
 	struct store *store;
 	struct dplink *link;
 	struct ipc_server *server;
-	struct verdicts *verdicts;
-	struct kernel *kernel; /* NULL: taps are somebody else's business */
+	struct health *health;
+	const struct verdicts *verdicts; /* health's */
+	struct kernel *kernel;		 /* NULL: taps are somebody else's business */
 	struct journal journal;
 	struct drains *drains;
 	struct cp_waits {
@@ -36,6 +38,7 @@ struct cp {
 		struct event *serve; /* some of them may have what they wait for */
 	} waits;
 	struct cp_index members, virtuals; /* by node, by virtual address */
+	time_t monitoring_stopped;	   /* when weir-mon was last heard of, while it is gone */
 	struct cp_agent *agent;
 	struct cp_down *down;
 	struct event *signals[2], *upkeep;
@@ -123,6 +126,20 @@ void cp_server_changed(struct cp *cp, uint32_t object, enum verdict before, enum
 /* The dataplane came: connections of servers that are down are dealt with. It went: what was asked is void. */
 void cp_down_connected(struct cp *cp);
 void cp_down_lost(struct cp *cp);
+
+/* --- checks (cp_health.c) ------------------------------------------------------------------------- */
+
+/* monitor_user: weir-mon's, NULL = root. Call before privileges are dropped. 0 or -errno, logged. */
+int cp_health_init(struct cp *cp, const char *run_dir, const char *monitor_user);
+
+/* The model changed, NULL: it is another one. Before the dataplane is told: new servers are not known to be up. */
+void cp_health_changed(struct cp *cp, const struct model_changes *changes);
+
+/* An operator enabled servers: those that waited for manual resume are let in again. */
+void cp_health_resume(struct cp *cp, const struct model_changes *changes);
+
+/* "running", or since when nobody probes. */
+void cp_monitoring_text(const struct cp *cp, char *out, size_t size);
 
 /* --- agents of servers (cp_agent.c) --------------------------------------------------------------- */
 

@@ -41,6 +41,7 @@ static void go_back(struct cp *cp)
 	cp_index_fini(&cp->members);
 	cp_index_fini(&cp->virtuals);
 	cp->model = m;
+	cp_health_changed(cp, NULL);
 }
 
 void cp_warn(void *warnings, const char *sentence)
@@ -94,11 +95,14 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 		rc = commit_store(cp, commit, changes, err);
 	if (rc == 0 && commit->startup)
 		startup_note(cp, commit->startup);
+	if (rc == 0)
+		cp_health_resume(cp, changes);
 	if (rc || changes->count == 0)
 		return rc;
 	if (changes->config && commit->warnings)
 		health_detect_check(cp->model, changes, cp_warn, commit->warnings);
 	journal_commit(&cp->journal, commit->user->name, commit->what, changes);
+	cp_health_changed(cp, changes);
 	cp_push(cp, changes);
 	drains_model_changed(cp->drains, cp->model, commit->user->name);
 	return 0;

@@ -21,22 +21,24 @@ static const char usage[] =
 	"  --config FILE          startup configuration\n"
 	"  --store DIR            running configuration, kept over restarts\n"
 	"  --dataplane-user NAME  may open the kernel taps (default root)\n"
+	"  --monitor-user NAME    weir-mon's user, may connect to mon.sock (default root)\n"
 	"  --verify               only check FILE: 0 if it is right, else says why and ends with "
 	"1\n"
 	"  --debug                more messages\n";
 
 struct options {
-	const char *run_dir, *config, *store, *dataplane_user;
+	const char *run_dir, *config, *store, *dataplane_user, *monitor_user;
 	bool verify, debug;
 };
 
 static bool options_parse(int argc, char **argv, struct options *o)
 {
-	enum { RUN_DIR, CONFIG, STORE, USER, VERIFY, DEBUG, HELP };
+	enum { RUN_DIR, CONFIG, STORE, USER, MONITOR_USER, VERIFY, DEBUG, HELP };
 	static const struct option known[] = {{"run-dir", 1, NULL, RUN_DIR},
 		{"config", 1, NULL, CONFIG}, {"store", 1, NULL, STORE},
-		{"dataplane-user", 1, NULL, USER}, {"verify", 0, NULL, VERIFY},
-		{"debug", 0, NULL, DEBUG}, {"help", 0, NULL, HELP}, {0}};
+		{"dataplane-user", 1, NULL, USER}, {"monitor-user", 1, NULL, MONITOR_USER},
+		{"verify", 0, NULL, VERIFY}, {"debug", 0, NULL, DEBUG}, {"help", 0, NULL, HELP},
+		{0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", known, NULL)) >= 0) {
@@ -48,6 +50,8 @@ static bool options_parse(int argc, char **argv, struct options *o)
 			o->store = optarg;
 		else if (c == USER)
 			o->dataplane_user = optarg;
+		else if (c == MONITOR_USER)
+			o->monitor_user = optarg;
 		else if (c == VERIFY)
 			o->verify = true;
 		else if (c == DEBUG)
@@ -230,7 +234,7 @@ static void cp_fini(struct cp *cp)
 	cp_down_fini(cp);
 	kernel_free(cp->kernel);
 	store_close(cp->store);
-	verdicts_free(cp->verdicts);
+	health_free(cp->health);
 	model_free(cp->model);
 	cp_index_fini(&cp->members);
 	cp_index_fini(&cp->virtuals);
@@ -260,14 +264,13 @@ int main(int argc, char **argv)
 	cp.started_ns = clock_ns();
 	cp.config_path = o.config;
 	cp.store_dir = o.store;
-	cp.verdicts = verdicts_new();
-	if (!cp.verdicts)
-		return EXIT_FAILURE;
 	rc = configuration_init(&cp);
 	if (rc == 0)
 		rc = events_init(&cp);
 	if (rc == 0)
 		rc = kernel_init(&cp, o.dataplane_user);
+	if (rc == 0)
+		rc = cp_health_init(&cp, o.run_dir, o.monitor_user);
 	if (rc == 0)
 		rc = cp_down_init(&cp);
 	if (rc == 0)

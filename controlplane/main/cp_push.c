@@ -146,6 +146,7 @@ static void on_event(void *ctx, const struct event_row *row, uint64_t lost)
 	if (lost)
 		journal_note(&cp->journal, "%" PRIu64 " events of the dataplane were lost", lost);
 	drains_event(cp->drains, row, lost);
+	health_event(cp->health, row);
 	journal_event(&cp->journal, cp->model, row);
 }
 

@@ -266,10 +266,25 @@ static int change_row(struct model *m, struct touch *t, struct model_change *row
 	return row->path ? 1 : -ENOMEM;
 }
 
+static int enabled_list(const struct model *m, struct model_changes *out)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < m->touches; i++)
+		count += m->touch[i].enabled;
+	out->enabled = count ? calloc(count, sizeof(*out->enabled)) : NULL;
+	if (count && !out->enabled)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->touches; i++)
+		if (m->touch[i].enabled && !m->touch[i].item->deleted)
+			out->enabled[out->enabled_count++] = m->touch[i].item->o.id;
+	return 0;
+}
+
 static int change_list(struct model *m, struct model_changes *out)
 {
 	*out = (struct model_changes){.row = calloc(m->touches + 1, sizeof(*out->row))};
-	if (!out->row)
+	if (!out->row || enabled_list(m, out))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->touches; i++) {
 		int rc = change_row(m, &m->touch[i], &out->row[out->count]);
@@ -290,6 +305,7 @@ void model_changes_fini(struct model_changes *changes)
 	for (unsigned i = 0; i < changes->count; i++)
 		free(changes->row[i].path);
 	free(changes->row);
+	free(changes->enabled);
 	*changes = (struct model_changes){0};
 }
 

@@ -73,6 +73,7 @@ int change_hold(struct model *m, struct item *it, enum hold_class class, unsigne
 		return fail(m, err, -ENOMEM, it, "holds", "no memory");
 	hold_put(m, &h->by[class], bits, handle);
 	clear_others(m, it, h, clear);
+	touch_of(m, it)->enabled |= clear && !bits;
 	return 0;
 }
 

@@ -334,6 +334,9 @@ struct model_changes {
 	bool config;
 	uint64_t generation; /* of the configuration afterwards */
 	char note[256];	     /* what else happened: "cleared a hold of agent", or "" */
+	uint32_t *
+		enabled; /* nodes and members that an operator enabled, whether they were held or not */
+	unsigned enabled_count;
 };
 
 /* Checks all that was changed, as a whole; model_commit does it too. */

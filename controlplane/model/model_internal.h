@@ -70,6 +70,7 @@ struct touch {
 	int line;
 	uint16_t pending;    /* references not yet found */
 	bool lost_user;	     /* the last reference to it went away */
+	bool enabled;	     /* an operator took holds away, or meant to */
 	uint64_t generation; /* the store's, or 0 = one more */
 };
 

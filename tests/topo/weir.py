@@ -19,6 +19,7 @@ SANITIZER = re.compile(r"AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitiz
                        r"ThreadSanitizer")
 
 
+MONITOR_USER = "nobody"  # weir-mon's, and its scripts'
 STOP_SECONDS = 20  # for a daemon's clean end after SIGTERM
 
 
@@ -120,7 +121,7 @@ class Daemon:
 
 
 class Weir:
-    """weir-dp and weir-cp with one configuration.
+    """weir-dp, weir-cp and weir-mon with one configuration.
 
     ns:       namespace holding the port interfaces; the kernel taps are made there.
     run_dir:  sockets, weir.conf, the store and logs.
@@ -128,10 +129,11 @@ class Weir:
     ports:    {"1.1": "p1"}: LTM interface name -> kernel interface.
     driver:   "af_xdp" or "af_packet".
     idle:     "backoff" or "poll".  flows: most flows per worker.
+    monitor:  with weir-mon (self.mon); None: if the configuration names a monitor.
     """
 
     def __init__(self, ns, run_dir, config, ports, workers=1, idle="backoff", driver="af_xdp",
-                 flows=16384, dp_options=(), start=True):
+                 flows=16384, dp_options=(), start=True, monitor=None):
         self.ns, self.run_dir = ns, pathlib.Path(run_dir)
         self.run_dir.mkdir(parents=True, exist_ok=True)
         self.conf_path = self.run_dir / "weir.conf"
@@ -145,7 +147,13 @@ class Weir:
                                          "--idle", idle, "--flows", flows, *devices, *dp_options],
                          self.run_dir)
         self.cp = Daemon(ns, "weir-cp", ["--run-dir", self.run_dir, "--config", self.conf_path,
-                                         "--store", self.store], self.run_dir)
+                                         "--store", self.store, "--monitor-user", MONITOR_USER],
+                         self.run_dir)
+        self.mon = None
+        if monitor or (monitor is None and re.search(r"^\s*(monitor|rule) (?!none|default)", config, re.MULTILINE)):
+            self.run_dir.chmod(0o755)  # for a user that is not root
+            self.mon = Daemon(ns, "weir-mon", ["--run-dir", self.run_dir, "--user", MONITOR_USER,
+                                               "--script-user", MONITOR_USER], self.run_dir)
         if start:
             try:
                 self.start()
@@ -157,6 +165,8 @@ class Weir:
         """Starts both and waits until the configuration is in force in the dataplane."""
         self.start_dp(wait=False)
         self.start_cp(wait=False)
+        if self.mon:
+            self.start_mon(wait=False)
         self.wait_ready(seconds)
 
     def start_dp(self, wait=True):
@@ -168,6 +178,15 @@ class Weir:
         self.cp.start()
         if wait:
             self.wait_ready()
+
+    def start_mon(self, wait=True):
+        self.mon.start()
+        if wait:
+            wait_until(self._monitoring, "weir-mon is connected", 15)
+
+    def _monitoring(self):
+        self.mon.check_running()
+        return self.status()["monitoring"] == "running"
 
     def wait_ready(self, seconds=20):
         """Until weir-cp answers and says that the dataplane runs its generation."""
@@ -183,7 +202,8 @@ class Weir:
         with contextlib.suppress(ApiError):
             status = self.status()
             return (status["dataplane"]["connected"]
-                    and status["dataplane"]["generation"] == status["generation"])
+                    and status["dataplane"]["generation"] == status["generation"]
+                    and (self.mon is None or not self.mon.running() or status["monitoring"] == "running"))
         return False
 
     def weirsh_run(self, *words, stdin=None, timeout=30):
@@ -252,16 +272,22 @@ class Weir:
     def kill_dp(self):
         self.dp.kill()
 
+    def kill_mon(self):
+        self.mon.kill()
+
+    def daemons(self):
+        return [daemon for daemon in (self.mon, self.cp, self.dp) if daemon]
+
     def abandon(self):
-        """Ends both without judging them."""
-        for daemon in (self.cp, self.dp):
+        """Ends all without judging them."""
+        for daemon in self.daemons():
             if daemon.running():
                 daemon.kill()
 
     def stop(self):
-        """Ends both; DaemonFault if one of them ended badly."""
+        """Ends all; DaemonFault if one of them ended badly."""
         faults = []
-        for daemon in (self.cp, self.dp):
+        for daemon in self.daemons():
             try:
                 daemon.stop()
             except DaemonFault as fault:
