@@ -35,6 +35,13 @@ uint32_t compile_connection_limit(const struct object *o);
 /* A ratio of which its agent wants so many percent: at least 1. */
 uint16_t compile_weighted(uint16_t ratio, uint16_t percent);
 
+/* Adds a virtual server's state, as far as the dataplane must know it, to the count of its address. */
+void compile_count_virtual(const struct model *m, const struct verdicts *verdicts,
+	const struct object *virtual, struct state_count *count);
+
+/* State of a virtual address. */
+struct state compile_address_state(const struct object *vaddr, const struct state_count *virtuals);
+
 /* Kernel interface of a VLAN: its name, if the kernel takes that and it is in /Common, else "vlan-ID". */
 void compile_tap_name(const struct object *vlan, char out[SNAP_NAME_MAX]);
 

@@ -70,6 +70,41 @@ static void member_live(const struct model *m, const struct verdicts *verdicts,
 	};
 }
 
+static bool member_usable(
+	const struct model *m, const struct verdicts *verdicts, const struct object *o)
+{
+	struct snap_live live;
+
+	member_live(m, verdicts, o, &live);
+	return live.avail != 0;
+}
+
+void compile_count_virtual(const struct model *m, const struct verdicts *verdicts,
+	const struct object *virtual, struct state_count *count)
+{
+	const struct virtual_conf *conf = &model_virtual(virtual)->conf;
+	const struct object *pool = model_get(m, conf->pool), *o;
+	struct state of_pool = {.availability = AVAILABILITY_BLUE};
+
+	for (unsigned i = 0; pool && !of_pool.avail && (o = model_child_at(m, pool, i)); i++)
+		if (member_usable(m, verdicts, o))
+			of_pool.avail = LIVE_BITS;
+	struct state s = state_of_virtual(conf->enabled, true, false, pool ? &of_pool : NULL);
+	state_count_add(count, &s);
+}
+
+struct state compile_address_state(const struct object *vaddr, const struct state_count *virtuals)
+{
+	static const uint8_t scopes[] = {
+		[VIRTUAL_ADDRESS_SERVER_SCOPE_ANY] = SCOPE_ANY,
+		[VIRTUAL_ADDRESS_SERVER_SCOPE_ALL] = SCOPE_ALL,
+		[VIRTUAL_ADDRESS_SERVER_SCOPE_NONE] = SCOPE_NONE,
+	};
+	const struct virtual_address_conf *conf = &model_virtual_address(vaddr)->conf;
+
+	return state_of_address(conf->enabled, scopes[conf->server_scope], virtuals);
+}
+
 bool compile_live(const struct model *m, const struct verdicts *verdicts, const struct object *o,
 	struct live_row *out)
 {

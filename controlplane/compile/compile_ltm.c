@@ -163,6 +163,20 @@ static void compile_snatpool(struct compiler *c, const struct object *o)
 		row->addrs = addrs;
 }
 
+static uint8_t vaddr_arp(enum virtual_address_arp arp)
+{
+	if (arp == VIRTUAL_ADDRESS_ARP_SELECTIVE)
+		return SNAP_ANSWER_SELECTIVE;
+	return arp == VIRTUAL_ADDRESS_ARP_ENABLED ? SNAP_ANSWER_ALWAYS : SNAP_ANSWER_NEVER;
+}
+
+static uint8_t vaddr_echo(enum virtual_address_icmp_echo echo)
+{
+	if (echo == VIRTUAL_ADDRESS_ICMP_ECHO_SELECTIVE)
+		return SNAP_ANSWER_SELECTIVE;
+	return echo == VIRTUAL_ADDRESS_ICMP_ECHO_ENABLED ? SNAP_ANSWER_ALWAYS : SNAP_ANSWER_NEVER;
+}
+
 static void compile_vaddr(struct compiler *c, const struct object *o)
 {
 	const struct virtual_address_conf *conf = &model_virtual_address(o)->conf;
@@ -173,8 +187,8 @@ static void compile_vaddr(struct compiler *c, const struct object *o)
 	row->id = o->id;
 	row->prefix = conf->mask > max ? (uint8_t)max : conf->mask;
 	row->addr = ip_prefix_of(&conf->address, row->prefix);
-	row->arp = conf->arp;
-	row->icmp_echo = conf->icmp_echo != VIRTUAL_ADDRESS_ICMP_ECHO_DISABLED;
+	row->arp = vaddr_arp(conf->arp);
+	row->icmp_echo = vaddr_echo(conf->icmp_echo);
 	row->enabled = conf->enabled;
 }
 
@@ -253,6 +267,26 @@ static void compile_virtual(struct compiler *c, const struct object *o)
 	virtual_vlans(c, conf, row);
 }
 
+/* Which virtual addresses are available, behind the rows of their virtual servers. */
+static void compile_available(struct compiler *c)
+{
+	struct snap_vaddr *row =
+		(struct snap_vaddr *)(uintptr_t)SNAP_ROWS(c->buffer, SNAP_VADDR, struct snap_vaddr);
+	struct state_count *count = calloc(c->next[SNAP_VADDR] + 1, sizeof(*count));
+	const struct object *o;
+
+	if (!count) {
+		c->failed = true;
+		return;
+	}
+	for (unsigned i = 0; (o = model_at(c->m, KIND_VIRTUAL, i)); i++)
+		compile_count_virtual(c->m, c->verdicts, o,
+			&count[compile_row_of(c, model_virtual(o)->conf.destination.addr)]);
+	for (unsigned i = 0; (o = model_at(c->m, KIND_VIRTUAL_ADDRESS, i)); i++)
+		row[i].available = compile_address_state(o, &count[i]).avail != 0;
+	free(count);
+}
+
 void compile_ltm(struct compiler *c)
 {
 	static const struct {
@@ -272,4 +306,6 @@ void compile_ltm(struct compiler *c)
 	for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++)
 		for (unsigned i = 0; (o = model_at(c->m, order[k].kind, i)); i++)
 			order[k].compile(c, o);
+	if (c->buffer)
+		compile_available(c);
 }

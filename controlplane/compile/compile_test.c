@@ -83,6 +83,7 @@ static const char conf[] =
 	"ltm profile fastl4 slow { defaults-from fastL4 idle-timeout indefinite tcp-close-timeout "
 	"9 }\n"
 	"ltm virtual-address 10.0.3.0 { address 10.0.3.0 mask 255.255.255.0 arp disabled }\n"
+	"ltm virtual-address 10.0.1.100 { address 10.0.1.100 arp selective icmp-echo selective }\n"
 	"ltm virtual net { destination 10.0.3.0:0 mask 255.255.255.0 ip-forward profiles { fastL4 "
 	"{ } } }\n"
 	"ltm virtual six { destination fd00::100.443 ip-protocol tcp pool web profiles { slow { } "
@@ -160,7 +161,14 @@ static void test_virtuals(const struct snap_header *h)
 	CHECK_INT(v[0].pool, SNAP_NIL);
 	const struct snap_vaddr *a = ROW(h, SNAP_VADDR, snap_vaddr, v[0].vaddr);
 	CHECK_INT(a->prefix, 24);
-	CHECK_INT(a->arp, 0);
+	CHECK_INT(a->arp, SNAP_ANSWER_NEVER);
+	CHECK_INT(a->icmp_echo, SNAP_ANSWER_ALWAYS);
+	CHECK_INT(a->available, 1);
+	CHECK_INT(ROW(h, SNAP_VADDR, snap_vaddr, v[1].vaddr)->available, 0); /* disabled */
+	a = ROW(h, SNAP_VADDR, snap_vaddr, v[2].vaddr);
+	CHECK_INT(a->arp, SNAP_ANSWER_SELECTIVE);
+	CHECK_INT(a->icmp_echo, SNAP_ANSWER_SELECTIVE);
+	CHECK_INT(a->available, 1);
 
 	CHECK_INT(v[1].live.avail, 0);
 	CHECK(!ip_is_v4(&v[1].source));

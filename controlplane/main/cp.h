@@ -40,6 +40,7 @@ struct cp {
 	struct cp_index members, virtuals; /* by node, by virtual address */
 	time_t monitoring_stopped;	   /* when weir-mon was last heard of, while it is gone */
 	struct cp_agent *agent;
+	struct cp_index of_pool;	   /* virtual servers by pool */
 	struct cp_down *down;
 	struct event *signals[2], *upkeep;
 	const char *config_path, *store_dir;
@@ -106,7 +107,8 @@ extern const struct dplink_ops cp_dplink_ops;
 /* Brings kernel and dataplane up to date with a commit. */
 void cp_push(struct cp *cp, const struct model_changes *changes);
 
-/* The live rows of a node and all its members, or of a member, are out of date. */
+/* The live rows of a node and all its members, of a member, or of a virtual server are out of date, and those of
+ * virtual addresses that depend on them. */
 void cp_push_server(struct cp *cp, uint32_t object);
 
 /* Makes the kernel's interfaces as configured. */
@@ -149,6 +151,17 @@ void cp_agent_fini(struct cp *cp);
 /* An agent says something of its server, a node or member; monitor: the agent-check that heard it. */
 void cp_agent_line(
 	struct cp *cp, uint32_t object, uint32_t monitor, const struct health_agent *line);
+
+/* --- virtual addresses (cp_vaddr.c) --------------------------------------------------------------- */
+
+/* Live row of a virtual address. */
+void cp_vaddr_live(struct cp *cp, const struct object *o, struct live_row *out);
+
+/* A member's state may be another one: so may be that of the addresses whose virtual servers use its pool. */
+void cp_vaddr_member_changed(struct cp *cp, const struct object *member);
+
+/* Any may be. */
+void cp_vaddr_all_changed(struct cp *cp);
 
 /* --- requests (cp_request.c and the files of each) ------------------------------------------------ */
 

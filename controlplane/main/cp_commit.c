@@ -40,6 +40,7 @@ static void go_back(struct cp *cp)
 	model_free(cp->model);
 	cp_index_fini(&cp->members);
 	cp_index_fini(&cp->virtuals);
+	cp_index_fini(&cp->of_pool);
 	cp->model = m;
 	cp_health_changed(cp, NULL);
 }

@@ -51,7 +51,19 @@ static unsigned virtual_pairs(const struct model *m, uint64_t *pair)
 	return n;
 }
 
-static void index_make(struct cp_index *x, const struct model *m, enum model_kind kind)
+static unsigned pool_pairs(const struct model *m, uint64_t *pair)
+{
+	const struct object *o;
+	unsigned n = 0;
+
+	for (unsigned i = 0; (o = model_at(m, KIND_VIRTUAL, i)); i++)
+		if (model_virtual(o)->conf.pool != ID_NONE)
+			pair[n++] = (uint64_t)model_virtual(o)->conf.pool << 32 | o->id;
+	return n;
+}
+
+static void index_make(struct cp_index *x, const struct model *m, enum model_kind kind,
+	unsigned (*pairs)(const struct model *, uint64_t *))
 {
 	unsigned size = model_count(m, kind);
 	uint64_t *pair = calloc(size + 1, sizeof(*pair));
@@ -62,8 +74,7 @@ static void index_make(struct cp_index *x, const struct model *m, enum model_kin
 	if (!pair || !x->parent || !x->child) {
 		log_error("index of %s: no memory", model_kinds[kind].words);
 	} else {
-		index_fill(x, pair,
-			kind == KIND_POOL_MEMBER ? member_pairs(m, pair) : virtual_pairs(m, pair));
+		index_fill(x, pair, pairs(m, pair));
 		x->generation = model_generation(m);
 	}
 	free(pair);
@@ -91,7 +102,7 @@ unsigned cp_index_members(
 	struct cp_index *x, const struct model *m, uint32_t node, const uint32_t **ids)
 {
 	if (x->generation != model_generation(m))
-		index_make(x, m, KIND_POOL_MEMBER);
+		index_make(x, m, KIND_POOL_MEMBER, member_pairs);
 	return index_find(x, node, ids);
 }
 
@@ -99,6 +110,14 @@ unsigned cp_index_virtuals(
 	struct cp_index *x, const struct model *m, uint32_t vaddr, const uint32_t **ids)
 {
 	if (x->generation != model_generation(m))
-		index_make(x, m, KIND_VIRTUAL);
+		index_make(x, m, KIND_VIRTUAL, virtual_pairs);
 	return index_find(x, vaddr, ids);
+}
+
+unsigned cp_index_of_pool(
+	struct cp_index *x, const struct model *m, uint32_t pool, const uint32_t **ids)
+{
+	if (x->generation != model_generation(m))
+		index_make(x, m, KIND_VIRTUAL, pool_pairs);
+	return index_find(x, pool, ids);
 }

@@ -11,12 +11,15 @@ struct cp_index {
 	unsigned count;
 };
 
-/* Members of all pools that name the node; virtual servers that name the virtual address. Number of ids
- * and the first of them; 0 also without memory. Valid until the next commit. */
+/* Members of all pools that name the node; virtual servers that name the virtual address, or the pool. Number
+ * of ids and the first of them; 0 also without memory. Valid until the next commit. */
 unsigned cp_index_members(
 	struct cp_index *x, const struct model *m, uint32_t node, const uint32_t **ids);
 unsigned cp_index_virtuals(
 	struct cp_index *x, const struct model *m, uint32_t vaddr, const uint32_t **ids);
+
+unsigned cp_index_of_pool(
+	struct cp_index *x, const struct model *m, uint32_t pool, const uint32_t **ids);
 
 /* Also forgets what it was made from. */
 void cp_index_fini(struct cp_index *x);

@@ -238,6 +238,7 @@ static void cp_fini(struct cp *cp)
 	model_free(cp->model);
 	cp_index_fini(&cp->members);
 	cp_index_fini(&cp->virtuals);
+	cp_index_fini(&cp->of_pool);
 	struct event *events[] = {cp->signals[0], cp->signals[1], cp->upkeep};
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
 		if (events[i])

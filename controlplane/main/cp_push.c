@@ -7,6 +7,12 @@
 #include "compile/compile.h"
 #include "main/cp.h"
 
+static void live_of_member(struct cp *cp, uint32_t member)
+{
+	dplink_live_changed(cp->link, member);
+	cp_vaddr_member_changed(cp, model_get(cp->model, member));
+}
+
 /* A node's state is part of its members'. */
 static void live_of_node(struct cp *cp, uint32_t node)
 {
@@ -15,7 +21,7 @@ static void live_of_node(struct cp *cp, uint32_t node)
 
 	dplink_live_changed(cp->link, node);
 	for (unsigned i = 0; i < count; i++)
-		dplink_live_changed(cp->link, member[i]);
+		live_of_member(cp, member[i]);
 }
 
 void cp_push_server(struct cp *cp, uint32_t object)
@@ -24,6 +30,8 @@ void cp_push_server(struct cp *cp, uint32_t object)
 
 	if (o && o->kind == KIND_NODE)
 		live_of_node(cp, object);
+	else if (o && o->kind == KIND_POOL_MEMBER)
+		live_of_member(cp, object);
 	else if (o)
 		dplink_live_changed(cp->link, object);
 }
@@ -39,6 +47,7 @@ static void live_all(struct cp *cp)
 	for (unsigned p = 0; (pool = model_at(cp->model, KIND_POOL, p)); p++)
 		for (unsigned i = 0; (o = model_child_at(cp->model, pool, i)); i++)
 			dplink_live_changed(cp->link, o->id);
+	cp_vaddr_all_changed(cp);
 }
 
 /* Without this, every ratio push would look at all interfaces and routes of the kernel. */
@@ -73,8 +82,10 @@ void cp_push(struct cp *cp, const struct model_changes *changes)
 	if (concerns_kernel(changes))
 		cp_push_kernel(cp);
 	/* Also for a description: generations on both sides stay equal, so a restart pushes nothing. */
-	if (changes->config)
+	if (changes->config) {
 		dplink_snapshot_changed(cp->link);
+		cp_vaddr_all_changed(cp);
+	}
 	for (unsigned i = 0; i < changes->count; i++) {
 		const struct model_change *row = &changes->row[i];
 
@@ -122,7 +133,10 @@ static bool on_live(void *ctx, uint32_t id, struct live_row *out)
 	struct cp *cp = ctx;
 	const struct object *o = model_get(cp->model, id);
 
-	return o && compile_live(cp->model, cp->verdicts, o, out);
+	if (!o || o->kind != KIND_VIRTUAL_ADDRESS)
+		return o && compile_live(cp->model, cp->verdicts, o, out);
+	cp_vaddr_live(cp, o, out);
+	return true;
 }
 
 static void on_snapshot_result(void *ctx, int status, uint64_t generation, const char *reason)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compile/compile.h"
+#include "compile/compile.h"
 #include "main/cp.h"
 
 /* Statistics of one object or the sum of several. "In" is towards the servers. */
@@ -314,9 +315,7 @@ static void vaddr_row(struct cp *cp, const struct object *o, json_t *row)
 		state_count_add(&count, &s);
 		totals_add(&t, cp, virtual[i]);
 	}
-	struct state pool = state_of_pool(&count);
-	struct state s = state_of_virtual(conf->enabled, true, false, &pool);
-	s.reason = conf->enabled ? "The best of its virtual servers" : "Disabled";
+	struct state s = compile_address_state(o, &count);
 	put_state(row, &s, false);
 	put_addr(row, "addr", &conf->address);
 	put_totals(row, "clientside.", &t);

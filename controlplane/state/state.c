@@ -130,6 +130,7 @@ struct state state_of_server(const struct state_side *own, const struct state_si
 void state_count_add(struct state_count *count, const struct state *child)
 {
 	count->colour[child->availability]++;
+	count->usable += child->avail != 0;
 	if (child->availability != AVAILABILITY_RED && child->enabled != STATUS_ENABLED)
 		count->disabled++;
 }
@@ -137,7 +138,8 @@ void state_count_add(struct state_count *count, const struct state *child)
 struct state state_of_pool(const struct state_count *members)
 {
 	const unsigned *n = members->colour;
-	struct state s = {.avail = LIVE_BITS, .availability = AVAILABILITY_BLUE};
+	struct state s = {
+		.avail = members->usable ? LIVE_BITS : 0, .availability = AVAILABILITY_BLUE};
 
 	if (n[AVAILABILITY_GREEN]) {
 		s.availability = AVAILABILITY_GREEN;
@@ -179,7 +181,67 @@ struct state state_of_virtual(
 		s.enabled = STATUS_DISABLED_BY_PARENT;
 		s.reason = "Its address is disabled";
 	}
-	s.avail = s.enabled == STATUS_ENABLED ? LIVE_BITS : 0;
+	if (s.enabled == STATUS_ENABLED && (!pool || pool->avail))
+		s.avail = LIVE_BITS;
+	return s;
+}
+
+static bool address_available(enum state_scope scope, const struct state_count *virtuals)
+{
+	unsigned total = 0;
+
+	for (unsigned i = 0; i <= AVAILABILITY_BLUE; i++)
+		total += virtuals->colour[i];
+	switch (scope) {
+	case SCOPE_ALL:
+		return total && virtuals->usable == total;
+	case SCOPE_NONE:
+		return true;
+	default:
+		return virtuals->usable != 0;
+	}
+}
+
+/* Of an available address: the best that its virtual servers show, or with SCOPE_ALL the worst. */
+static uint8_t address_colour(enum state_scope scope, const unsigned *n)
+{
+	static const uint8_t best[] = {AVAILABILITY_GREEN, AVAILABILITY_BLUE, AVAILABILITY_YELLOW};
+
+	if (scope == SCOPE_NONE)
+		return AVAILABILITY_GREEN;
+	for (int i = 0; i < 3; i++) {
+		uint8_t colour = best[scope == SCOPE_ALL ? 2 - i : i];
+		if (n[colour])
+			return colour;
+	}
+	return AVAILABILITY_RED;
+}
+
+struct state state_of_address(
+	bool enabled, enum state_scope scope, const struct state_count *virtuals)
+{
+	static const char *const reasons[] = {
+		[SCOPE_ANY] = "A virtual server is available",
+		[SCOPE_ALL] = "All its virtual servers are available",
+		[SCOPE_NONE] = "Available whatever its virtual servers are",
+	};
+	const unsigned *n = virtuals->colour;
+	struct state s = {.avail = enabled && address_available(scope, virtuals) ? LIVE_BITS : 0};
+
+	if (!enabled) {
+		s.enabled = STATUS_DISABLED;
+		s.availability = address_colour(scope, n);
+		s.reason = "Disabled";
+	} else if (s.avail) {
+		s.availability = address_colour(scope, n);
+		s.reason = reasons[scope];
+	} else {
+		/* Blue: nothing is known to be wrong. */
+		s.availability = n[AVAILABILITY_RED] || virtuals->disabled ? AVAILABILITY_RED
+									   : AVAILABILITY_BLUE;
+		s.reason = scope == SCOPE_ALL ? "Not all its virtual servers are available"
+					      : "No virtual server is available";
+	}
 	return s;
 }
 

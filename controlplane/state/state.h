@@ -62,20 +62,28 @@ struct state {
 /* A node (parent NULL), or a member with its node as parent. */
 struct state state_of_server(const struct state_side *own, const struct state_side *parent);
 
-/* How many children of a pool show each colour. */
+/* How many children of a pool or of an address show each colour. */
 struct state_count {
 	unsigned colour[AVAILABILITY_BLUE + 1];
 	unsigned disabled; /* of those that are not red */
+	unsigned usable;   /* may be given connections of some kind */
 };
 
 void state_count_add(struct state_count *count, const struct state *child);
 
-/* A pool, from its members; avail is LIVE_BITS. */
+/* A pool, from its members; avail: LIVE_BITS if one of them is usable, else 0. */
 struct state state_of_pool(const struct state_count *members);
 
 /* A virtual server: pool NULL if it has none. */
 struct state state_of_virtual(
 	bool enabled, bool address_enabled, bool at_limit, const struct state *pool);
+
+/* Which virtual servers must be available for their address to be (server-scope). */
+enum state_scope { SCOPE_ANY, SCOPE_ALL, SCOPE_NONE };
+
+/* A virtual address, from its virtual servers; avail: LIVE_BITS while it is available, else 0. */
+struct state state_of_address(
+	bool enabled, enum state_scope scope, const struct state_count *virtuals);
 
 /* LTM's words. */
 const char *state_availability_name(unsigned availability); /* "available", "unavailable", ... */

@@ -123,7 +123,8 @@ static void test_pools(void)
 static void test_virtuals(void)
 {
 	struct state red = {.availability = AVAILABILITY_RED, .reason = "x"};
-	struct state green = {.availability = AVAILABILITY_GREEN, .reason = "x"};
+	struct state green = {
+		.avail = LIVE_BITS, .availability = AVAILABILITY_GREEN, .reason = "x"};
 	struct state s = state_of_virtual(true, true, false, &green);
 
 	CHECK_INT(s.availability, AVAILABILITY_GREEN);
@@ -132,6 +133,9 @@ static void test_virtuals(void)
 	CHECK_INT(s.availability, AVAILABILITY_YELLOW);
 	s = state_of_virtual(true, true, true, &red);
 	CHECK_INT(s.availability, AVAILABILITY_RED);
+	CHECK_INT(s.avail, 0);
+	s = state_of_virtual(true, true, false, NULL);
+	CHECK_INT(s.avail, LIVE_BITS);
 	s = state_of_virtual(false, true, false, &green);
 	CHECK_INT(s.availability, AVAILABILITY_GREEN);
 	CHECK_INT(s.enabled, STATUS_DISABLED);
@@ -142,12 +146,64 @@ static void test_virtuals(void)
 	CHECK_INT(s.avail, 0);
 }
 
+/* Virtual servers of an address: green and usable, green but disabled, red, blue and usable, blue and new. */
+static const struct address_row {
+	unsigned green, disabled, red, blue, new;
+	uint8_t scope, avail, availability;
+} addresses[] = {
+	{1, 0, 0, 0, 0, SCOPE_ANY, LIVE_BITS, AVAILABILITY_GREEN},
+	{1, 0, 5, 0, 0, SCOPE_ANY, LIVE_BITS, AVAILABILITY_GREEN},
+	{0, 0, 5, 1, 0, SCOPE_ANY, LIVE_BITS, AVAILABILITY_BLUE},
+	{0, 0, 2, 0, 0, SCOPE_ANY, 0, AVAILABILITY_RED},
+	{0, 1, 0, 0, 0, SCOPE_ANY, 0, AVAILABILITY_RED},
+	{0, 0, 0, 0, 2, SCOPE_ANY, 0, AVAILABILITY_BLUE},
+	{0, 0, 0, 0, 0, SCOPE_ANY, 0, AVAILABILITY_BLUE},
+	{2, 0, 0, 0, 0, SCOPE_ALL, LIVE_BITS, AVAILABILITY_GREEN},
+	{2, 0, 0, 1, 0, SCOPE_ALL, LIVE_BITS, AVAILABILITY_BLUE},
+	{2, 0, 1, 0, 0, SCOPE_ALL, 0, AVAILABILITY_RED},
+	{2, 1, 0, 0, 0, SCOPE_ALL, 0, AVAILABILITY_RED},
+	{2, 0, 0, 0, 1, SCOPE_ALL, 0, AVAILABILITY_BLUE},
+	{0, 0, 0, 0, 0, SCOPE_ALL, 0, AVAILABILITY_BLUE},
+	{0, 0, 3, 0, 0, SCOPE_NONE, LIVE_BITS, AVAILABILITY_GREEN},
+	{0, 0, 0, 0, 0, SCOPE_NONE, LIVE_BITS, AVAILABILITY_GREEN},
+};
+
+static void add(struct state_count *count, unsigned n, struct state child)
+{
+	while (n-- > 0)
+		state_count_add(count, &child);
+}
+
+static void test_addresses(void)
+{
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
+		const struct address_row *r = &addresses[i];
+		struct state_count n = {0};
+
+		add(&n, r->green, (struct state){.avail = LIVE_BITS});
+		add(&n, r->disabled, (struct state){.enabled = STATUS_DISABLED});
+		add(&n, r->red, (struct state){.availability = AVAILABILITY_RED});
+		add(&n, r->blue,
+			(struct state){.avail = LIVE_BITS, .availability = AVAILABILITY_BLUE});
+		add(&n, r->new, (struct state){.availability = AVAILABILITY_BLUE});
+		struct state s = state_of_address(true, r->scope, &n);
+		if (s.avail != r->avail || s.availability != r->availability || !s.reason) {
+			fprintf(stderr, "address %zu: avail %u, %s\n", i, s.avail,
+				state_colour_name(s.availability));
+			abort();
+		}
+		s = state_of_address(false, r->scope, &n);
+		CHECK(s.avail == 0 && s.enabled == STATUS_DISABLED);
+	}
+}
+
 int main(void)
 {
 	test_servers();
 	test_holds_only_take();
 	test_pools();
 	test_virtuals();
+	test_addresses();
 	CHECK_STR(state_availability_name(99), "unknown");
 	return 0;
 }

@@ -74,8 +74,7 @@ struct msg_result {
 #define LIVE_BITS 3u
 
 struct live_row {
-	uint32_t
-		id; /* node, member, virtual server, or virtual address (LIVE_NEW: answers ARP and echo) */
+	uint32_t id; /* node, member, virtual server, or virtual address (LIVE_NEW: is available) */
 	struct snap_live live;
 };
 

@@ -183,15 +183,19 @@ struct snap_member {
 	struct snap_live live; /* avail already combines the member's and its node's state */
 };
 
+/* SELECTIVE: while the address is available (live state, LIVE_NEW). */
+enum snap_answer { SNAP_ANSWER_NEVER, SNAP_ANSWER_ALWAYS, SNAP_ANSWER_SELECTIVE, SNAP_ANSWERS };
+
 struct snap_vaddr {
 	uint32_t id;
 	uint32_t reserved;
 	struct ip_addr addr;
-	uint8_t prefix; /* shorter than the maximum: a network; no ARP for a wildcard */
-	uint8_t arp;	/* answer ARP and NDP */
-	uint8_t icmp_echo;
+	uint8_t prefix;	   /* shorter than the maximum: a network; no ARP for a wildcard */
+	uint8_t arp;	   /* enum snap_answer: to ARP and NDP */
+	uint8_t icmp_echo; /* enum snap_answer */
 	uint8_t enabled;
-	uint32_t reserved2;
+	uint8_t available; /* live state of an address that the dataplane does not know yet */
+	uint8_t reserved2[3];
 };
 
 enum snap_virtual_type { SNAP_VIRTUAL_FASTL4, SNAP_VIRTUAL_FORWARD_IP, SNAP_VIRTUAL_REJECT };

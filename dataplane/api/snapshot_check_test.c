@@ -233,9 +233,10 @@ static void test_ltm_fields(void)
 	BAD(SNAP_VADDR, 1, snap_vaddr, id, 1);
 	BAD(SNAP_VADDR, 1, snap_vaddr, reserved, 1);
 	BAD(SNAP_VADDR, 0, snap_vaddr, prefix, 24);
-	BAD(SNAP_VADDR, 1, snap_vaddr, arp, 2);
-	BAD(SNAP_VADDR, 1, snap_vaddr, icmp_echo, 2);
+	BAD(SNAP_VADDR, 1, snap_vaddr, arp, SNAP_ANSWERS);
+	BAD(SNAP_VADDR, 1, snap_vaddr, icmp_echo, SNAP_ANSWERS);
 	BAD(SNAP_VADDR, 1, snap_vaddr, enabled, 2);
+	BAD(SNAP_VADDR, 1, snap_vaddr, available, 2);
 	BAD(SNAP_VADDR, 1, snap_vaddr, reserved2, 1);
 	BAD(SNAP_VIRTUAL, 1, snap_virtual, id, 1);
 	BAD(SNAP_VIRTUAL, 1, snap_virtual, vaddr, SNAP_NIL);

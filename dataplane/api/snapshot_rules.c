@@ -183,9 +183,10 @@ static const struct snap_rule vaddr_rules[] = {
 	ZERO(snap_vaddr, reserved),
 	ADDR(snap_vaddr, addr),
 	PREFIX(snap_vaddr, prefix, addr, 1),
-	FLAG(snap_vaddr, arp),
-	FLAG(snap_vaddr, icmp_echo),
+	RANGE(snap_vaddr, arp, 0, SNAP_ANSWERS - 1),
+	RANGE(snap_vaddr, icmp_echo, 0, SNAP_ANSWERS - 1),
 	FLAG(snap_vaddr, enabled),
+	FLAG(snap_vaddr, available),
 	ZERO(snap_vaddr, reserved2),
 	END,
 };

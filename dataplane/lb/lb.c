@@ -250,20 +250,23 @@ static void pool_touch(struct lb_table *t, uint32_t pool)
 	t->pool[pool].touched = true;
 }
 
-void lb_touch(struct lb_table *t, uint32_t id)
+bool lb_touch(struct lb_table *t, uint32_t id)
 {
 	const struct lb_context *c = &t->context;
 	uint32_t slot = id_slot(id);
 
 	if (slot >= t->slots)
-		return;
+		return false;
 	uint32_t member = t->member_of_slot[slot], node = t->node_of_slot[slot];
-	if (member != SNAP_NIL && c->members[member].id == id)
+	if (member != SNAP_NIL && c->members[member].id == id) {
 		pool_touch(t, c->members[member].pool);
+		return true;
+	}
 	if (node == SNAP_NIL || c->nodes[node].id != id)
-		return;
+		return false;
 	for (uint32_t i = t->node_first[node]; i < t->node_first[node + 1]; i++)
 		pool_touch(t, c->members[t->node_member[i]].pool);
+	return true;
 }
 
 void lb_tick(struct lb_table *t, uint32_t second)

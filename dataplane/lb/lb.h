@@ -23,9 +23,9 @@ void lb_table_free(struct lb_table *t);
 
 /*
  * Control thread: objects changed in the shared lines (ratio, avail). Marks the pools concerned; call
- * lb_refresh afterwards. Unknown ids are ignored.
+ * lb_refresh afterwards. False: id is neither a node nor a member.
  */
-void lb_touch(struct lb_table *t, uint32_t id);
+bool lb_touch(struct lb_table *t, uint32_t id);
 
 /*
  * Rebuilds and publishes the schedules of marked pools. Returns what workers may still read: pass it to

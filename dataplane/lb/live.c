@@ -46,15 +46,17 @@ void live_sync(const struct snap_header *snap, const struct counters *c)
 	for (uint32_t i = 0; i < SNAP_COUNT(snap, SNAP_POOL); i++)
 		line_init(c, pools[i].id, ID_NONE, NULL);
 	for (uint32_t i = 0; i < SNAP_COUNT(snap, SNAP_VADDR); i++)
-		line_init(c, vaddrs[i].id, ID_NONE, NULL);
+		line_init(c, vaddrs[i].id, ID_NONE,
+			&(struct snap_live){
+				.ratio = 1, .avail = vaddrs[i].available ? LIVE_BITS : 0});
 }
 
-bool live_apply(const struct counters *c, const struct live_row *row, uint32_t second)
+enum live_applied live_apply(const struct counters *c, const struct live_row *row, uint32_t second)
 {
 	uint32_t slot = id_slot(row->id);
 
 	if (slot >= c->header->slots || c->shared[slot].id != row->id)
-		return false;
+		return LIVE_UNKNOWN;
 	struct counter_shared *line = &c->shared[slot];
 	bool was = line->avail & LIVE_NEW, is = row->live.avail & LIVE_NEW;
 	if (is && !was)
@@ -62,5 +64,5 @@ bool live_apply(const struct counters *c, const struct live_row *row, uint32_t s
 	else if (!is)
 		line->ramp_since = 0;
 	line_write(line, &row->live);
-	return true;
+	return is == was ? LIVE_SAME : LIVE_TURNED;
 }

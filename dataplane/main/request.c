@@ -15,6 +15,7 @@
 #include "main/control.h"
 #include "main/message_check.h"
 #include "main/view_build.h"
+#include "net/net.h"
 #include "port/tap.h"
 
 static const struct view *view_now(const struct control *c)
@@ -103,10 +104,16 @@ static int serve_live(struct control *c, const struct msg_live *m)
 {
 	const struct view *v = view_now(c);
 
+	bool turned = false;
+
 	for (uint32_t i = 0; v && i < m->count; i++) {
-		if (live_apply(&c->dp->counters, &m->row[i], clock_second()))
-			lb_touch(v->lb, m->row[i].id);
+		enum live_applied applied =
+			live_apply(&c->dp->counters, &m->row[i], clock_second());
+		if (applied != LIVE_UNKNOWN && !lb_touch(v->lb, m->row[i].id))
+			turned |= applied == LIVE_TURNED;
 	}
+	if (turned)
+		net_addresses_turned(v->net);
 	request_refresh(c);
 	return answer(c, m->header.seq, 0, NULL);
 }

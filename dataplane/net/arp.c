@@ -83,11 +83,11 @@ void arp_process(struct worker *w, struct rte_mbuf *m, bool copy)
 	share_neighbour(w, m);
 	struct ip_addr sender = ip_addr_v4(arp.sender), target = ip_addr_v4(arp.target);
 	const struct own_addr *own = own_find(w->view->net, &sender);
-	if (own && own_answers(own, p->vlan))
+	if (own && own_answers(w, own, p->vlan))
 		conflict(w, own, arp.sender_mac);
 	own = own_find(w->view->net, &target);
-	if (rte_be_to_cpu_16(arp.op) == ARP_REQUEST && own && own_answers(own, p->vlan) &&
-		own_live(w, own) && arp.sender != arp.target)
+	if (rte_be_to_cpu_16(arp.op) == ARP_REQUEST && own && own_answers(w, own, p->vlan) &&
+		arp.sender != arp.target)
 		arp_answer(w, m, &arp);
 	else
 		rte_pktmbuf_free(m);

@@ -10,7 +10,7 @@ bool echo_process(struct worker *w, struct rte_mbuf *m, const struct own_addr *d
 		(i->ip_version == 4 && i->proto == PROTO_ICMP && i->icmp_type == ICMP_ECHO) ||
 		(i->ip_version == 6 && i->proto == PROTO_ICMP6 && i->icmp_type == ICMP6_ECHO);
 
-	if (!request || i->flags & WIRE_FRAGMENT || !dst->echo || !own_live(w, dst))
+	if (!request || i->flags & WIRE_FRAGMENT || !own_gives(w, dst, dst->echo))
 		return false;
 	emit_echo_reply(rte_pktmbuf_mtod(m, uint8_t *), i);
 	w->stat[WORKER_ICMP_SENT]++;

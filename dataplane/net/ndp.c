@@ -117,7 +117,7 @@ void ndp_process(struct worker *w, struct rte_mbuf *m, bool copy)
 	}
 	share_neighbour(w, m);
 	const struct own_addr *own = own_find(w->view->net, &n.target);
-	if (!own || !own_answers(own, p->vlan) || !own_live(w, own)) {
+	if (!own || !own_answers(w, own, p->vlan)) {
 		rte_pktmbuf_free(m);
 		return;
 	}

@@ -131,6 +131,9 @@ struct net_tables *net_tables_new(
 	const struct snap_header *snap, const struct net_tables *old, uint64_t now_ns);
 void net_tables_free(struct net_tables *t);
 
+/* Control thread: virtual addresses became available, or ceased to: who comes back is announced. */
+void net_addresses_turned(struct net_tables *t);
+
 /* Row of the VLAN that frames with this tag (WIRE_NO_TAG) belong to on the port, or NET_NO_VLAN. A row
  * that came by ring may be of an older view: ask again. */
 #define NET_NO_VLAN UINT16_MAX

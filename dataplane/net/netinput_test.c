@@ -299,6 +299,61 @@ static void test_announce(void)
 	sent_count = 0;
 }
 
+static void available(bool is)
+{
+	worker_shared(w, 20)->id = 20;
+	worker_shared(w, 20)->avail = is ? LIVE_BITS : 0;
+	net_addresses_turned(view.net);
+}
+
+static struct snap_header *selective_snapshot(void)
+{
+	struct snap_header *h = fake_snapshot();
+	struct snap_vaddr *v = ROW(h, SNAP_VADDR, struct snap_vaddr);
+
+	v->arp = v->icmp_echo = SNAP_ANSWER_SELECTIVE;
+	return h;
+}
+
+/* A selective address speaks while it is available, and is announced anew each time it becomes so; one that
+ * is enabled speaks always. */
+static void test_selective(void)
+{
+	available(false);
+	fake_commit(selective_snapshot());
+	fake_run(40000, 45000);
+	sent_count = 0;
+	check_arp("10.0.1.100", 0, false);
+	check_echo("10.0.1.100", 56, false);
+	conflicts();
+	fake_input(w, fake_arp(0, ARP_REPLY, "10.0.1.100", mac_peer, "10.0.1.77"));
+	CHECK_INT(conflicts(), 0); /* another may have it meanwhile */
+	sent_count = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t t = 50000 + 20000 * i;
+		available(true);
+		fake_run(t, t + 5000);
+		CHECK_INT(said("10.0.1.100", true), 4);
+		CHECK_INT(sent_count, 4);
+		sent_count = 0;
+		check_arp("10.0.1.100", 0, true);
+		check_echo("10.0.1.100", 56, true);
+		available(false);
+		fake_run(t + 5010, t + 10000);
+		CHECK_INT(sent_count, 0);
+		check_arp("10.0.1.100", 0, false);
+		fake_commit(selective_snapshot());
+		fake_run(t + 10010, t + 15000);
+		CHECK_INT(sent_count, 0);
+	}
+	fake_commit(fake_snapshot());
+	fake_run(90000, 95000);
+	CHECK_INT(said("10.0.1.100", true), 4);
+	sent_count = 0;
+	check_arp("10.0.1.100", 0, true);
+	check_echo("10.0.1.100", 56, true);
+}
+
 static void test_not_configured(void)
 {
 	w->view = NULL;
@@ -320,6 +375,7 @@ int main(void)
 	test_ndp_answers();
 	test_echo();
 	test_conflict();
+	test_selective();
 	test_not_configured();
 	fake_stop();
 	return 0;

@@ -21,6 +21,7 @@ struct net_private {
 	uint32_t icmp_tokens;	/* in ticks' worth: ICMP_RATE * TICKS_PER_SECOND is full */
 	uint32_t icmp_tick;	/* of the last refill */
 	uint32_t conflict_tick; /* of the last report of a duplicate address */
+	uint32_t turned;	/* net_tables.turned that the walk knows of */
 	uint32_t announce_at;	/* place in own[] where the walk goes on */
 	bool announce_pending;	/* the walk has met something that is not due yet */
 	bool announce_done;	/* nothing of this view is left to announce */
@@ -44,13 +45,20 @@ static inline bool tick_reached(uint32_t now, uint32_t due)
 /* Takes note of a new view: rows of VLANs may have moved, routes may differ. */
 void net_sync(struct worker *w);
 
-/* Does it answer for a now? A virtual address may be told not to, by the state of its servers. */
-static inline bool own_live(const struct worker *w, const struct own_addr *a)
+/* Does address a give this kind of answer (enum snap_answer) now? */
+static inline bool own_gives(const struct worker *w, const struct own_addr *a, uint8_t answer)
 {
 	const struct counter_shared *line = worker_shared(w, a->id);
 
-	return a->owner != NET_VADDR || line->id != a->id ||
-	       __atomic_load_n(&line->avail, __ATOMIC_RELAXED) & LIVE_NEW;
+	if (answer != SNAP_ANSWER_SELECTIVE)
+		return answer == SNAP_ANSWER_ALWAYS;
+	return line->id == a->id && __atomic_load_n(&line->avail, __ATOMIC_RELAXED) & LIVE_NEW;
+}
+
+/* Does it answer who asks for it on that VLAN? */
+static inline bool own_answers(const struct worker *w, const struct own_addr *a, uint16_t vlan)
+{
+	return own_on_vlan(a, vlan) && own_gives(w, a, a->answers);
 }
 
 /* --- solicit.c: what we say in ARP and NDP -------------------------------------------------------- */

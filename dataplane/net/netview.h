@@ -47,16 +47,17 @@ struct prefix_lengths {
 /* An address of ours that is a host. Several objects may have the same. */
 struct own_addr {
 	struct ip_addr addr;
-	uint32_t row, id;   /* of the object that owner names */
-	uint16_t vlan;	    /* whose network it lies in, or NET_NO_VLAN */
-	uint8_t owner;	    /* enum net_owner; NET_NOT_OURS = free place */
-	bool answers, echo; /* ARP and NDP; ICMP echo */
+	uint32_t row, id;      /* of the object that owner names */
+	uint16_t vlan;	       /* whose network it lies in, or NET_NO_VLAN */
+	uint8_t owner;	       /* enum net_owner; NET_NOT_OURS = free place */
+	uint8_t answers, echo; /* enum snap_answer: ARP and NDP; ICMP echo */
 	bool shared;	/* servers own it too and answer from it: its address is not translated */
-	uint64_t since; /* ns, when it first appeared */
+	uint64_t since; /* ns, when it first appeared or was available again; worker 0 writes */
 };
 
 /* When a new address speaks: the probe, then announcements. ns behind `since`. */
 #define ANNOUNCE_STEPS 4
+#define ANNOUNCE_ASLEEP 0xff /* instead of steps done: it is not available */
 extern const uint64_t announce_after[ANNOUNCE_STEPS];
 
 #define OWN_FILTER_BITS 13
@@ -64,6 +65,8 @@ extern const uint64_t announce_after[ANNOUNCE_STEPS];
 struct net_tables {
 	uint64_t signature; /* of all that next hops are made from: VLANs, self IPs, routes */
 	uint64_t addresses; /* of own[]: equal ones need no announcements */
+	uint32_t
+		turned; /* changes whenever addresses became available or ceased to; control thread */
 	const struct snap_header *snap;
 	uint16_t *vlan_at[PORTS_MAX]; /* [TAGS], untagged at 0; NULL = port in no VLAN */
 	struct net_vlan *vlans;
@@ -104,10 +107,10 @@ const struct route *route_find(const struct net_tables *t, const struct ip_addr 
 
 const struct own_addr *own_find(const struct net_tables *t, const struct ip_addr *addr);
 
-/* Does the address answer who asks for it on that VLAN? */
-static inline bool own_answers(const struct own_addr *a, uint16_t vlan)
+/* Is it an address that is asked for on that VLAN? */
+static inline bool own_on_vlan(const struct own_addr *a, uint16_t vlan)
 {
-	return a->answers && (a->vlan == vlan || a->vlan == NET_NO_VLAN);
+	return a->vlan == vlan || a->vlan == NET_NO_VLAN;
 }
 
 #endif

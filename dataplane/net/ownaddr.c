@@ -39,6 +39,14 @@ static uint16_t vlan_of_addr(const struct net_tables *t, const struct ip_addr *a
 	return r && r->kind == ROUTE_CONNECTED ? r->vlan : NET_NO_VLAN;
 }
 
+/* What two objects with one address do: if one of them always answers, it is answered. */
+static uint8_t answer_both(uint8_t a, uint8_t b)
+{
+	if (a == SNAP_ANSWER_ALWAYS || b == SNAP_ANSWER_ALWAYS)
+		return SNAP_ANSWER_ALWAYS;
+	return a | b;
+}
+
 /* What comes first names the owner; the others add what they answer. */
 static void own_add(struct net_tables *t, const struct own_addr *new)
 {
@@ -50,8 +58,8 @@ static void own_add(struct net_tables *t, const struct own_addr *new)
 		*a = *new;
 		return;
 	}
-	a->answers |= new->answers;
-	a->echo |= new->echo;
+	a->answers = answer_both(a->answers, new->answers);
+	a->echo = answer_both(a->echo, new->echo);
 }
 
 static void add_selfs(struct net_tables *t)
@@ -64,8 +72,8 @@ static void add_selfs(struct net_tables *t)
 			.row = i,
 			.id = self[i].id,
 			.vlan = (uint16_t)self[i].vlan,
-			.answers = true,
-			.echo = true};
+			.answers = SNAP_ANSWER_ALWAYS,
+			.echo = SNAP_ANSWER_ALWAYS};
 		own_add(t, &a);
 	}
 }
@@ -113,7 +121,7 @@ static void add_snats(struct net_tables *t)
 			.row = i,
 			.id = snat[i].id,
 			.vlan = vlan_of_addr(t, &snat[i].addr),
-			.answers = true};
+			.answers = SNAP_ANSWER_ALWAYS};
 		own_add(t, &a);
 	}
 }
@@ -132,7 +140,7 @@ static void carry_over(struct net_tables *t, const struct net_tables *old, uint6
 			before->vlan == NET_NO_VLAN || a->vlan == NET_NO_VLAN ||
 			old->vlans[before->vlan].id != t->vlans[a->vlan].id)
 			continue;
-		a->since = before->since;
+		a->since = __atomic_load_n(&before->since, __ATOMIC_RELAXED);
 		t->announced[i] = __atomic_load_n(&old->announced[j], __ATOMIC_RELAXED);
 	}
 }
@@ -148,6 +156,7 @@ int own_build(struct net_tables *t, const struct net_tables *old, uint64_t now_n
 	if (!t->own || !t->announced)
 		return -ENOMEM;
 	t->own_mask = places - 1;
+	t->turned = old ? old->turned : 0;
 	add_selfs(t);
 	add_virtuals(t);
 	mark_shared(t);

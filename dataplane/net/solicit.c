@@ -139,15 +139,33 @@ void conflict(struct worker *w, const struct own_addr *a, const uint8_t mac[6])
 		announce(w, a, ANNOUNCE_STEPS - 1);
 }
 
+/* Steps done of an address; one that is not available sleeps, and begins anew when it is. */
+static uint8_t announced_steps(struct worker *w, struct own_addr *a, uint8_t *announced)
+{
+	uint8_t step = __atomic_load_n(announced, __ATOMIC_RELAXED), now = step;
+
+	if (!own_gives(w, a, a->answers))
+		now = ANNOUNCE_ASLEEP;
+	else if (step == ANNOUNCE_ASLEEP)
+		now = 0;
+	if (now == step)
+		return step;
+	if (now == 0)
+		__atomic_store_n(&a->since, w->now_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(announced, now, __ATOMIC_RELAXED);
+	return now;
+}
+
 /* True if the address had something to say. */
 static bool announce_step(struct worker *w, uint32_t i, bool *pending)
 {
 	const struct net_tables *t = w->view->net;
-	const struct own_addr *a = &t->own[i];
-	uint8_t step = __atomic_load_n(&t->announced[i], __ATOMIC_RELAXED);
+	struct own_addr *a = &t->own[i];
 
-	if (a->owner == NET_NOT_OURS || !a->answers || a->vlan == NET_NO_VLAN ||
-		step >= ANNOUNCE_STEPS)
+	if (a->owner == NET_NOT_OURS || a->vlan == NET_NO_VLAN)
+		return false;
+	uint8_t step = announced_steps(w, a, &t->announced[i]);
+	if (step >= ANNOUNCE_STEPS)
 		return false;
 	*pending = true;
 	if (w->now_ns < a->since + announce_after[step])
@@ -157,12 +175,23 @@ static bool announce_step(struct worker *w, uint32_t i, bool *pending)
 	return true;
 }
 
+void net_addresses_turned(struct net_tables *t)
+{
+	__atomic_fetch_add(&t->turned, 1, __ATOMIC_RELEASE);
+}
+
 void announce_house(struct worker *w)
 {
 	struct net_private *p = net_private(w);
 	const struct net_tables *t = w->view->net;
+	uint32_t turned = __atomic_load_n(&t->turned, __ATOMIC_ACQUIRE);
 	unsigned said = 0;
 
+	if (p->turned != turned) {
+		p->turned = turned;
+		p->announce_at = 0;
+		p->announce_done = p->announce_pending = false;
+	}
 	if (p->announce_done)
 		return;
 	for (unsigned k = 0; k < ANNOUNCE_LOOKS && said < ANNOUNCE_BURST; k++) {
