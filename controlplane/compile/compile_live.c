@@ -75,6 +75,8 @@ static bool member_usable(
 {
 	struct snap_live live;
 
+	if (model_is_template(m, o))
+		return false;
 	member_live(m, verdicts, o, &live);
 	return live.avail != 0;
 }

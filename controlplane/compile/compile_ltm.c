@@ -62,6 +62,34 @@ static void compile_member(struct compiler *c, const struct object *o, uint32_t 
 	row->live = live.live;
 }
 
+/* The least of *time and what passive monitors of the rule say; 0 stands for no end. */
+static void response_time(
+	const struct model *m, const struct model_monitor_rule *rule, uint16_t *time)
+{
+	for (unsigned i = 0; i < rule->count; i++) {
+		const struct monitor_inband *inband =
+			model_monitor_inband(model_get(m, rule->monitor[i]));
+		uint32_t wait = inband ? (uint32_t)inband->conf.response_time : 0;
+
+		if (wait > UINT16_MAX)
+			wait = UINT16_MAX;
+		if (wait && (*time == 0 || wait < *time))
+			*time = (uint16_t)wait;
+	}
+}
+
+static uint16_t pool_response_time(const struct model *m, const struct object *pool)
+{
+	const struct object *o;
+	uint16_t time = 0;
+
+	response_time(m, model_monitor_rule(m, pool), &time);
+	for (unsigned i = 0; (o = model_child_at(m, pool, i)); i++)
+		if (model_pool_member(o)->conf.monitor.mode != RULE_DEFAULT)
+			response_time(m, model_monitor_rule(m, o), &time);
+	return time;
+}
+
 /* Those that take traffic. */
 static unsigned pool_members(const struct compiler *c, const struct object *pool)
 {
@@ -87,6 +115,7 @@ static void compile_pool(struct compiler *c, const struct object *o)
 	row->min_active = (uint16_t)model_pool(o)->conf.min_active_members;
 	row->reselect_tries = (uint16_t)model_pool(o)->conf.reselect_tries;
 	row->slow_ramp = (uint32_t)model_pool(o)->conf.slow_ramp_time;
+	row->response_time = pool_response_time(c->m, o);
 	row->first_member = c->next[SNAP_MEMBER];
 	row->members = count;
 	if (!c->buffer) {

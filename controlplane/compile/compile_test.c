@@ -77,7 +77,7 @@ static const char conf[] =
 	"  10.0.2.10:80 { address 10.0.2.10 ratio 4 }\n"
 	"  10.0.2.9:443 { address 10.0.2.9 session user-disabled }\n"
 	"  10.0.2.9:80 { address 10.0.2.9 connection-limit 7 rate-limit 8 } } }\n"
-	"ltm pool empty { }\n"
+	"ltm pool empty { monitor inband }\n"
 	"ltm snatpool sp { members { 10.0.1.7 10.0.1.8 } }\n"
 	"ltm snatpool sq { members { 10.0.1.8 } }\n"
 	"ltm profile fastl4 slow { defaults-from fastL4 idle-timeout indefinite tcp-close-timeout "
@@ -132,6 +132,8 @@ static void test_pools(const struct snap_header *h)
 	CHECK_INT(SNAP_COUNT(h, SNAP_POOL), 2);
 	const struct snap_pool *p = ROW(h, SNAP_POOL, snap_pool, 1);
 	CHECK_INT(ROW(h, SNAP_POOL, snap_pool, 0)->members, 0);
+	CHECK_INT(ROW(h, SNAP_POOL, snap_pool, 0)->response_time, 10);
+	CHECK_INT(p->response_time, 0);
 	CHECK_INT(p->lb, SNAP_LB_RATIO_MEMBER);
 	CHECK_INT(p->allow_snat, 0);
 	CHECK_INT(p->members, 3);

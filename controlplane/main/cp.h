@@ -40,7 +40,7 @@ struct cp {
 	struct cp_index members, virtuals; /* by node, by virtual address */
 	time_t monitoring_stopped;	   /* when weir-mon was last heard of, while it is gone */
 	struct cp_agent *agent;
-	struct cp_index of_pool;	   /* virtual servers by pool */
+	struct cp_index of_pool; /* virtual servers by pool */
 	struct cp_down *down;
 	struct event *signals[2], *upkeep;
 	const char *config_path, *store_dir;
