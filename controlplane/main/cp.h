@@ -240,6 +240,8 @@ void cp_show_objects(struct cp *cp, struct ipc_request *r, enum model_kind kind)
 void cp_show_system(struct cp *cp, struct ipc_request *r, const char *what);
 void cp_show_connections(struct cp *cp, struct ipc_request *r);
 void cp_show_neighbours(struct cp *cp, struct ipc_request *r, bool ipv6);
+void cp_show_monitors(struct cp *cp, struct ipc_request *r, int kind); /* -1: of all types */
+void cp_show_monitor_instances(struct cp *cp, struct ipc_request *r);
 void cp_show_memory(struct cp *cp, struct ipc_request *r);
 
 #endif

@@ -97,6 +97,10 @@ void cp_show(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 		cp_show_objects(cp, r, kind);
 	else if (!strcmp(what, "ltm drain"))
 		cp_show_drains(cp, r);
+	else if (!strcmp(what, "ltm monitor instances"))
+		cp_show_monitor_instances(cp, r);
+	else if (!strcmp(what, "ltm monitor") || model_kind_is_monitor((unsigned)kind))
+		cp_show_monitors(cp, r, kind);
 	else if (!strcmp(what, "sys connection"))
 		cp_show_connections(cp, r);
 	else if (!strcmp(what, "net arp") || !strcmp(what, "net ndp"))

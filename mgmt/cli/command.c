@@ -157,11 +157,20 @@ static int refuse_module(struct cursor *c)
 	return refuse(c, c->at, "%s", reason);
 }
 
+bool command_is_monitors(const struct cli_command *c)
+{
+	static const char words[] = "ltm monitor";
+	size_t n = sizeof(words) - 1;
+
+	return c->verb == CLI_SHOW && !strncmp(c->component, words, n) &&
+	       (c->component[n] == ' ' || !c->component[n]);
+}
+
 static int check_target(struct cursor *c, const struct word *where)
 {
 	const struct cli_command *cmd = c->command;
 
-	if (targets_of(cmd->verb) >> cmd->target & 1)
+	if (targets_of(cmd->verb) >> cmd->target & 1 || command_is_monitors(cmd))
 		return 0;
 	if (cmd->target == TARGET_EVERYTHING)
 		return refuse(c, NULL, "%s what? A component is missing, such as \"%s\"",
@@ -401,6 +410,43 @@ static int parse_drain(struct cursor *c)
 	return 0;
 }
 
+/* show ltm monitor [TYPE [NAME ...]]: of which servers, in any order. */
+static int parse_monitors(struct cursor *c)
+{
+	static const char *const servers[] = {"pool", "member", "node"};
+	struct cli_command *cmd = c->command;
+
+	while (c->at) {
+		const struct word *w = take(c), *value = NULL;
+		bool option = false;
+
+		for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
+			option = option || word_is(w, servers[i]);
+		if (option && has_option(cmd, w->text))
+			return refuse(c, w, "%s is given twice", w->text);
+		if (option && !(value = take(c)))
+			return refuse(c, NULL, "%s: its name is missing", w->text);
+		if (!option && cmd->kind < 0) {
+			c->at = w;
+			return refuse_module(c);
+		}
+		const struct word *last = value ? value : w;
+		if (w->has_block || last->has_block)
+			return refuse(c, last, "no block may follow \"%.60s\"", last->text);
+		if (!last->length)
+			return refuse(c, last, "a name is empty");
+		if (option)
+			cmd->option[cmd->options++] = (struct cli_option){w, value};
+		else
+			cmd->name[cmd->names++] = w;
+	}
+	if (has_option(cmd, "member") && !has_option(cmd, "pool"))
+		return refuse(c, NULL, "member needs its pool: pool web member 10.0.0.1:80");
+	if (has_option(cmd, "node") && has_option(cmd, "pool"))
+		return refuse(c, NULL, "either a node or a pool");
+	return 0;
+}
+
 static int parse_edit(struct cursor *c)
 {
 	struct cli_command *cmd = c->command;
@@ -414,6 +460,8 @@ static int parse_edit(struct cursor *c)
 
 static int parse_arguments(struct cursor *c)
 {
+	if (command_is_monitors(c->command))
+		return parse_monitors(c);
 	switch (c->command->target) {
 	case TARGET_CONNECTION:
 		return parse_filter(c);

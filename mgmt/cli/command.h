@@ -101,6 +101,9 @@ char *command_edit_text(const struct cli_command *c);
 /* True for a command that changes the configuration and so may stand in a transaction. */
 bool command_is_edit(const struct cli_command *c);
 
+/* show ltm monitor ... */
+bool command_is_monitors(const struct cli_command *c);
+
 const char *cli_verb_name(enum cli_verb verb);
 
 #endif

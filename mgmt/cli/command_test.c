@@ -184,6 +184,32 @@ static void test_show(void)
 	check_refused("show net arp x", 13, "\"x\" is too much here");
 }
 
+static void test_monitors(void)
+{
+	parse("show ltm monitor");
+	CHECK(command_is_monitors(&command));
+	CHECK_INT(command.names, 0);
+	parse("show ltm monitor http app \"pool\" pool web member 10.0.0.1:80");
+	CHECK(command_is_monitors(&command));
+	CHECK_STR(command.component, "ltm monitor http");
+	CHECK_INT(command.names, 2);
+	CHECK_STR(command.name[1]->text, "pool");
+	CHECK_INT(command.options, 2);
+	parse("show ltm monitor node 10.0.0.1");
+	CHECK_STR(command.option[0].value->text, "10.0.0.1");
+	parse("list ltm monitor");
+	CHECK(!command_is_monitors(&command));
+	check_refused("show ltm monitor member 10.0.0.1:80", 35,
+		"member needs its pool: pool web member 10.0.0.1:80");
+	check_refused("show ltm monitor pool a node b", 30, "either a node or a pool");
+	check_refused("show ltm monitor http pool", 26, "pool: its name is missing");
+	check_refused("show ltm monitor pool a pool b", 24, "pool is given twice");
+	check_refused("show ltm monitor http app { x }", 22, "no block may follow \"app\"");
+	check_refused("show ltm monitor http pool { x } b", 31, "no block may follow \"b\"");
+	check_refused("show ltm", 5, "show ltm what");
+	check_refused("modify ltm monitor", 18, "ltm monitor what? Known are");
+}
+
 static void test_connections(void)
 {
 	parse("show sys connection cs-client-addr 10.0.0.0/8 cs-server-port 80 protocol tcp age "
@@ -238,6 +264,7 @@ int main(void)
 	test_drain();
 	test_json();
 	test_show();
+	test_monitors();
 	test_connections();
 	test_config();
 	command_fini(&command);

@@ -15,6 +15,7 @@ static const struct usage {
 	{"list", "list [COMPONENT [NAME ...] [PROPERTY ...]] [all-properties] [one-line] [holds]"},
 	{"show", "show ltm node|pool|virtual|virtual-address [NAME ...]"},
 	{"show", "show ltm pool [NAME ...] members"},
+	{"show", "show ltm monitor [TYPE [NAME ...]] [pool NAME [member NAME]|node NAME]"},
 	{"show", "show sys connection [FILTER ...]"},
 	{"show", "show sys dataplane [drops|workers|memory]"},
 	{"show", "show sys config|history|version"},
@@ -64,6 +65,11 @@ static void field_values(const struct field *f, char *out, size_t size)
 	out[0] = 0;
 	if (f->default_only) { /* the rest of LTM's range is refused */
 		snprintf(out, size, "%s", f->default_text ? f->default_text : "none");
+		return;
+	}
+	if (f->type == TYPE_MONITOR_RULE) {
+		snprintf(out, size, "%snone|NAME [and NAME ...]|min N of { NAME ... }",
+			f->offset && strcmp(f->name, "rule") ? "default|" : "");
 		return;
 	}
 	for (const struct field_word *w = f->words; w && w->text; w++)

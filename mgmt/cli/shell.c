@@ -90,6 +90,8 @@ json_t *shell_show_request(const char *what)
 
 static enum outcome run_show(struct shell *sh, const struct cli_command *c)
 {
+	if (command_is_monitors(c))
+		return monitor_run(sh, c);
 	switch (c->target) {
 	case TARGET_KIND:
 		return show_run(sh, c);

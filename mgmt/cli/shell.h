@@ -58,7 +58,8 @@ enum outcome edit_run(struct shell *sh, const struct cli_command *c);
 enum outcome transaction_run(struct shell *sh, const struct cli_command *c);
 enum outcome config_run(struct shell *sh, const struct cli_command *c); /* load, save */
 enum outcome list_run(struct shell *sh, const struct cli_command *c);
-enum outcome show_run(struct shell *sh, const struct cli_command *c); /* of objects */
+enum outcome show_run(struct shell *sh, const struct cli_command *c);	 /* of objects */
+enum outcome monitor_run(struct shell *sh, const struct cli_command *c); /* show ltm monitor */
 enum outcome connection_run(struct shell *sh, const struct cli_command *c);
 enum outcome system_run(struct shell *sh, const struct cli_command *c); /* show sys ..., net arp */
 /* Of a row of a node or member: lines for its block (label, ":", value); what is as usual has none. */
