@@ -55,6 +55,29 @@ static void expensive_patterns_end(void)
 	mon_pattern_free(p);
 }
 
+/* No place takes many steps, all of them together a third of a second. */
+static void slow_patterns_end(void)
+{
+	struct mon_pattern *p = pattern("a.*b.*xq");
+	char bytes[MON_SEARCH_MAX];
+
+	memset(bytes, 'a', sizeof(bytes));
+	memcpy(bytes + 5000, "xqb", 3);
+	CHECK_INT(mon_pattern_search(p, bytes, sizeof(bytes)), -E2BIG);
+	memcpy(bytes + 5000, "bxq", 3);
+	CHECK_INT(mon_pattern_search(p, bytes, sizeof(bytes)), 1);
+	mon_pattern_free(p);
+	/* Found in the last place, too, and only there where it may be. */
+	p = pattern("q$");
+	bytes[MON_SEARCH_MAX - 1] = 'q';
+	CHECK_INT(mon_pattern_search(p, bytes, sizeof(bytes)), 1);
+	CHECK_INT(mon_pattern_search(p, bytes, sizeof(bytes) - 1), 0);
+	mon_pattern_free(p);
+	p = pattern("^b");
+	CHECK_INT(mon_pattern_search(p, bytes, sizeof(bytes)), 0);
+	mon_pattern_free(p);
+}
+
 static void escapes(void)
 {
 	char text[] = "GET /\\r\\n\\x00\\\\\\q\\x1";
@@ -100,6 +123,7 @@ int main(void)
 	search();
 	only_the_first_bytes();
 	expensive_patterns_end();
+	slow_patterns_end();
 	escapes();
 	clean();
 	adaptive();
