@@ -46,12 +46,14 @@ static const char *const field_names[MON_FIELDS] = {[MON_F_NAME] = "name",
 
 int mon_fault(struct mon_fault *fault, const char *field, const char *format, ...)
 {
+	char said[MON_REASON_MAX];
 	va_list args;
 
 	fault->field = field;
 	va_start(args, format);
-	vsnprintf(fault->reason, sizeof(fault->reason), format, args);
+	vsnprintf(said, sizeof(said), format, args);
 	va_end(args);
+	mon_clean(fault->reason, sizeof(fault->reason), said, strlen(said)); /* it goes into JSON */
 	return -EINVAL;
 }
 
@@ -181,6 +183,8 @@ static int kind_read(struct mon_monitor *m, const json_t *message, struct mon_fa
 		return -EINVAL;
 	if (m->reverse && !m->recv)
 		return mon_fault(fault, "reverse", "needs recv");
+	if (m->transparent && !m->type->markable && !m->type->stream && !m->type->datagram)
+		return mon_fault(fault, "transparent", "cannot be with %s", m->type->name);
 	return m->type->check ? m->type->check(m, fault) : 0;
 }
 

@@ -18,9 +18,10 @@
 struct mon_icmp {
 	int fds[2]; /* IPv4, IPv6 */
 	struct event *readable[2];
-	uint16_t id;	 /* ours */
-	uint16_t next;	 /* sequence number */
-	uint64_t secret; /* in every echo, so that nobody answers for others */
+	uint16_t id;   /* ours */
+	uint16_t next; /* sequence number */
+	uint64_t nonces[32];
+	unsigned nonces_left;
 	struct mon_probe *waiting[SLOTS];
 };
 
@@ -28,11 +29,12 @@ struct mon_icmp {
 struct echo {
 	uint8_t type, code;
 	uint16_t checksum, id, sequence;
-	uint64_t secret;
+	uint64_t nonce;
 };
 
 struct ping {
-	uint16_t sequence;
+	uint16_t sequence; /* 0: none */
+	uint64_t nonce;	   /* only who got the echo knows it: nobody answers for others */
 };
 
 static uint16_t checksum(const struct echo *e)
@@ -72,11 +74,10 @@ static void answer(struct mon_icmp *i, const uint8_t *bytes, size_t length,
 	if (length < sizeof(e))
 		return;
 	memcpy(&e, bytes, sizeof(e));
-	if (e.type != (v4 ? ICMP_ECHOREPLY : ICMP6_ECHO_REPLY) || e.id != i->id ||
-		e.secret != (i->secret ^ e.sequence))
+	if (e.type != (v4 ? ICMP_ECHOREPLY : ICMP6_ECHO_REPLY) || e.id != i->id)
 		return;
 	struct mon_probe *p = i->waiting[e.sequence];
-	if (p && from_target(p, from))
+	if (p && ((struct ping *)p->own)->nonce == e.nonce && from_target(p, from))
 		mon_probe_end(p, MON_GOOD);
 }
 
@@ -96,6 +97,30 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
 	}
 }
 
+/* 0: all are awaited. */
+static uint16_t sequence_free(struct mon_icmp *i)
+{
+	for (unsigned tried = 0; tried < SLOTS; tried++) {
+		uint16_t sequence = i->next++;
+
+		if (sequence && !i->waiting[sequence])
+			return sequence;
+	}
+	return 0;
+}
+
+static int nonce_next(struct mon_icmp *i, uint64_t *out)
+{
+	if (!i->nonces_left) {
+		/* So few are never given in part. */
+		if (getrandom(i->nonces, 256, GRND_NONBLOCK) != 256)
+			return -EAGAIN;
+		i->nonces_left = 256 / sizeof(*i->nonces);
+	}
+	*out = i->nonces[--i->nonces_left];
+	return 0;
+}
+
 static int echo_start(struct mon_probe *p)
 {
 	struct mon_instance *in = p->in;
@@ -107,11 +132,14 @@ static int echo_start(struct mon_probe *p)
 
 	if (!i || i->fds[v4 ? 0 : 1] < 0)
 		return -EPERM;
-	while (!i->next || i->waiting[i->next])
-		i->next++;
-	ping->sequence = e.sequence = i->next++;
+	e.sequence = sequence_free(i);
+	if (!e.sequence)
+		return -ENOBUFS;
+	if (nonce_next(i, &ping->nonce))
+		return -EAGAIN;
+	ping->sequence = e.sequence;
 	e.id = i->id;
-	e.secret = i->secret ^ e.sequence;
+	e.nonce = ping->nonce;
 	if (v4)
 		e.checksum = checksum(&e);
 	i->waiting[e.sequence] = p;
@@ -144,11 +172,13 @@ static void echo_stop(struct mon_probe *p)
 }
 
 const struct mon_type mon_icmp = {.name = "icmp",
+	.markable = true,
 	.private_size = sizeof(struct ping),
 	.start = echo_start,
 	.stop = echo_stop};
 
 const struct mon_type mon_gateway_icmp = {.name = "gateway-icmp",
+	.markable = true,
 	.private_size = sizeof(struct ping),
 	.start = echo_start,
 	.stop = echo_stop};
@@ -187,10 +217,6 @@ struct mon_icmp *mon_icmp_new(void)
 	if (!i)
 		return NULL;
 	i->id = (uint16_t)getpid();
-	if (getrandom(&i->secret, sizeof(i->secret), 0) != sizeof(i->secret)) {
-		free(i);
-		return NULL;
-	}
 	i->fds[0] = raw_socket(AF_INET);
 	i->fds[1] = raw_socket(AF_INET6);
 	return i;

@@ -27,6 +27,7 @@ struct mon_type {
 	bool stream;   /* TCP */
 	bool datagram; /* UDP */
 	bool tls;
+	bool markable;	     /* others: its packets can carry the instance's mark, too */
 	bool half_open;	     /* closes before the handshake is complete */
 	bool framed;	     /* input() knows where an answer ends */
 	bool advice;	     /* who does not answer says nothing */
