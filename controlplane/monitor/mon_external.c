@@ -11,6 +11,9 @@
 #include "monitor/mon.h"
 #include "monitor/mon_runner.h"
 
+#define VARIABLES_MAX 200u
+#define ROOM 512u /* for names, address and port */
+
 struct external {
 	uint64_t id; /* 0: not started */
 };
@@ -140,13 +143,27 @@ static void external_stop(struct mon_probe *p)
 static enum mon_outcome external_input(
 	struct mon_probe *p, const char *bytes, size_t length, bool end)
 {
-	return length ? MON_GOOD : mon_say(p, MON_BAD, "the script ended without output");
+	size_t part = length < sizeof(RUNNER_REFUSAL) ? length : sizeof(RUNNER_REFUSAL);
+
+	if (!length)
+		return mon_say(p, MON_BAD, "the script ended without output");
+	if (memcmp(bytes, RUNNER_REFUSAL, part))
+		return MON_GOOD;
+	if (!end)
+		return MON_MORE;
+	if (length < sizeof(RUNNER_REFUSAL))
+		return MON_GOOD;
+	bytes += part;
+	return mon_say_answer(p, MON_NOTHING, "not probed", bytes, length - part);
 }
 
 static int external_check(struct mon_monitor *m, struct mon_fault *fault)
 {
 	json_t *variables = json_object_get(m->source, "variables"), *value;
 	const char *name;
+	/* Script, name and arguments are both argument and variable; blanks may be one byte each. */
+	size_t bytes = ROOM + 2 * m->length[MON_F_SCRIPT] + 2 * m->length[MON_F_ARGS] +
+		       m->length[MON_F_NAME];
 
 	if (m->text[MON_F_SCRIPT][0] != '/')
 		return mon_fault(fault, "script", "must be an absolute path");
@@ -154,10 +171,15 @@ static int external_check(struct mon_monitor *m, struct mon_fault *fault)
 		return mon_fault(fault, "script", "%s: %s", m->text[MON_F_SCRIPT], strerror(errno));
 	if (variables && !json_is_object(variables))
 		return mon_fault(fault, "variables", "must be an object of texts");
-	json_object_foreach(
-		variables, name, value) if (!*name || strpbrk(name, "= \t\n") ||
-					    !json_is_string(value)) return mon_fault(fault,
-		"variables", "%.40s: no name or no text", name);
+	json_object_foreach(variables, name, value)
+	{
+		if (!*name || strpbrk(name, "= \t\n") || !json_is_string(value))
+			return mon_fault(fault, "variables", "%.40s: no name or no text", name);
+		bytes += strlen(name) + json_string_length(value) + 2;
+	}
+	if (bytes > RUNNER_MESSAGE_MAX || json_object_size(variables) > VARIABLES_MAX)
+		return mon_fault(fault, "variables", "must be at most %u, %u bytes with args",
+			VARIABLES_MAX, RUNNER_MESSAGE_MAX - ROOM);
 	return 0;
 }
 

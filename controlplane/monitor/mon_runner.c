@@ -58,12 +58,31 @@ static void limit(int what, rlim_t value)
 	setrlimit(what, &(struct rlimit){value, value});
 }
 
-static void script_isolate(const struct runner *r)
+/* Tells weir-mon, in the script's place. */
+static void refuse(int out, const char *reason)
 {
-	mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
-	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) ||
-		mount("none", r->hide, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=000"))
-		_exit(126);
+	char text[sizeof(RUNNER_REFUSAL) + 128];
+	size_t length = sizeof(RUNNER_REFUSAL) + strnlen(reason, 128);
+
+	memcpy(text, RUNNER_REFUSAL, sizeof(RUNNER_REFUSAL));
+	memcpy(text + sizeof(RUNNER_REFUSAL), reason, length - sizeof(RUNNER_REFUSAL));
+	if (write(out, text, length) < 0)
+		log_debug("external: %s", reason);
+}
+
+static bool script_isolate(const struct runner *r)
+{
+	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0 &&
+	       mount("none", r->hide, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=000") == 0;
+}
+
+/* The end of its parent is the script's: said after the last change of user, which unsays it. */
+static bool script_become(const struct runner *r)
+{
+	return chdir("/") == 0 && setgroups(0, NULL) == 0 &&
+	       setresgid(r->gid, r->gid, r->gid) == 0 && setresuid(r->uid, r->uid, r->uid) == 0 &&
+	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
 }
 
 /* In the script's process; never returns. */
@@ -72,8 +91,7 @@ static void script_exec(
 {
 	int none = open("/dev/null", O_RDWR);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	script_isolate(r);
+	int fault = script_isolate(r) ? 0 : errno;
 	dup2(none, 0);
 	dup2(out, 1);
 	dup2(none, 2);
@@ -85,14 +103,18 @@ static void script_exec(
 	limit(RLIMIT_NPROC, 4 * RUNNER_SCRIPTS_MAX);
 	limit(RLIMIT_AS, RUNNER_MEMORY_MAX);
 	umask(077);
-	if (chdir("/") || setgroups(0, NULL) || setresgid(r->gid, r->gid, r->gid) ||
-		setresuid(r->uid, r->uid, r->uid) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	if (!fault && !script_become(r))
+		fault = errno;
+	if (fault) {
+		refuse(1, strerror(fault));
 		_exit(126);
+	}
 	sigset_t none_blocked;
 	sigemptyset(&none_blocked);
 	sigprocmask(SIG_SETMASK, &none_blocked, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	execve(argv[0], argv, envp);
+	refuse(1, strerror(errno));
 	_exit(127);
 }
 
@@ -124,10 +146,15 @@ static void script_start(
 	for (unsigned i = 0; i < RUNNER_SCRIPTS_MAX && !free_one; i++)
 		if (!r->scripts[i].pid)
 			free_one = &r->scripts[i];
-	if (!free_one || !q->argc || q->argc > 255 || q->envc > 255)
+	if (!free_one) {
+		refuse(out, "too many scripts run");
+		return;
+	}
+	if (!q->argc || q->argc > 255 || q->envc > 255)
 		return;
 	size_t taken = strings_cut(text, length, q->argc, argv);
-	if (taken > length || strings_cut(text + taken, length - taken, q->envc, envp) > length)
+	if (taken > length ||
+		strings_cut(text + taken, length - taken, q->envc, envp) > length - taken)
 		return;
 	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC,
 		NULL, NULL, NULL, NULL);
@@ -135,6 +162,7 @@ static void script_start(
 		script_exec(r, q, argv, envp, out);
 	if (pid < 0) {
 		log_error("external: %s: cannot be started: %s", argv[0], strerror(errno));
+		refuse(out, strerror(errno));
 		return;
 	}
 	*free_one = (struct script){q->id, clock_ns() + q->seconds * NS_IN_S, pid};

@@ -15,6 +15,9 @@
 #define RUNNER_MESSAGE_MAX 65536u      /* bytes of arguments and environment */
 #define RUNNER_MEMORY_MAX (512u << 20) /* address space of a script's process */
 
+/* What stands in the output, with the reason behind it, if the script could not be started. */
+#define RUNNER_REFUSAL "\0weir-mon-run"
+
 struct mon_runner;
 
 /* Forks it. hide: directory that scripts do not see. NULL with errno set. */
@@ -26,7 +29,7 @@ void mon_runner_free(struct mon_runner *r);
 /*
  * Starts a program: strings holds argc arguments (the path first) and then envc variables, each with its NUL, length bytes
  * in all. Its standard output is out, which stays the caller's to close. seconds: it is killed then.
- * id names it. 0, or -errno: -EAGAIN too many run, -E2BIG.
+ * id names it. 0, or -errno: -EAGAIN too many requests wait, -E2BIG.
  */
 int mon_runner_start(struct mon_runner *r, uint64_t id, const char *strings, uint32_t length,
 	unsigned argc, unsigned envc, unsigned seconds, int out);
