@@ -38,8 +38,22 @@ static bool one_of(const char *text, const char *a, const char *b, const char *c
 	return !*text || !strcmp(text, a) || !strcmp(text, b) || !strcmp(text, c);
 }
 
+/* Bytes for ares_free_string, or NULL: qname is no name. */
+static unsigned char *question(const struct mon_monitor *m, uint16_t id, int *length)
+{
+	unsigned char *bytes = NULL;
+
+	if (ares_create_query(m->text[MON_F_QNAME], ns_c_in, type_number(m->text[MON_F_QTYPE]), id,
+		    1, &bytes, length, 0) != ARES_SUCCESS)
+		return NULL;
+	return bytes;
+}
+
 static int dns_check(struct mon_monitor *m, struct mon_fault *fault)
 {
+	struct ip_addr wanted;
+	int length;
+
 	if (!m->length[MON_F_QNAME] || m->length[MON_F_QNAME] > 253)
 		return mon_fault(fault, "qname", "must be a name of at most 253 bytes");
 	if (!type_number(m->text[MON_F_QTYPE]))
@@ -50,21 +64,25 @@ static int dns_check(struct mon_monitor *m, struct mon_fault *fault)
 			fault, "answer-contains", "must be query-type, any-type or anything");
 	if (!one_of(m->text[MON_F_ACCEPT_RCODE], "no-error", "anything", "anything"))
 		return mon_fault(fault, "accept-rcode", "must be no-error or anything");
+	if (m->recv && ip_parse(m->text[MON_F_RECV], &wanted))
+		return mon_fault(fault, "recv", "must be an IPv4 or IPv6 address");
+	unsigned char *bytes = question(m, 0, &length);
+	if (!bytes)
+		return mon_fault(fault, "qname", "is no domain name");
+	ares_free_string(bytes);
 	return 0;
 }
 
 static enum mon_outcome dns_open(struct mon_probe *p)
 {
-	const struct mon_monitor *m = p->in->monitor;
 	struct query *own = p->own;
-	unsigned char *bytes;
 	int length;
 
 	if (getrandom(&own->id, sizeof(own->id), 0) != sizeof(own->id))
 		return mon_say(p, MON_NOTHING, "not probed: no random numbers");
-	if (ares_create_query(m->text[MON_F_QNAME], ns_c_in, type_number(m->text[MON_F_QTYPE]),
-		    own->id, 1, &bytes, &length, 0) != ARES_SUCCESS)
-		return mon_say(p, MON_NOTHING, "not probed: qname is no domain name");
+	unsigned char *bytes = question(p->in->monitor, own->id, &length);
+	if (!bytes)
+		return mon_say(p, MON_NOTHING, "not probed: no memory");
 	mon_send(p, bytes, (size_t)length);
 	ares_free_string(bytes);
 	return MON_MORE;
@@ -75,18 +93,16 @@ static unsigned word(const unsigned char *at)
 	return (unsigned)at[0] << 8 | at[1];
 }
 
-/* Does an address record of the answer have the address recv names? NULL if nothing is wrong. */
-static const char *record_judge(const struct mon_monitor *m, const unsigned char *data,
-	unsigned type, unsigned size, bool *typed, bool *found)
+/* Is it of the type that was asked for, does it have the address that recv names? */
+static void record_judge(const struct mon_monitor *m, const unsigned char *data, unsigned type,
+	unsigned size, bool *typed, bool *found)
 {
 	struct ip_addr wanted, got;
 
 	if ((int)type == type_number(m->text[MON_F_QTYPE]))
 		*typed = true;
-	if (!m->recv)
-		return NULL;
-	if (ip_parse(m->text[MON_F_RECV], &wanted))
-		return "recv is no address";
+	if (!m->recv || ip_parse(m->text[MON_F_RECV], &wanted))
+		return;
 	if (type == ns_t_a && size == 4) {
 		uint32_t be;
 
@@ -95,10 +111,9 @@ static const char *record_judge(const struct mon_monitor *m, const unsigned char
 	} else if (type == ns_t_aaaa && size == 16) {
 		memcpy(got.b, data, 16);
 	} else {
-		return NULL;
+		return;
 	}
 	*found = *found || ip_equal(&wanted, &got);
-	return NULL;
 }
 
 /* Steps over a name in a message. NULL: it is damaged. */
@@ -118,7 +133,7 @@ static enum mon_outcome answers_judge(
 	struct mon_probe *p, const unsigned char *bytes, const unsigned char *end)
 {
 	const struct mon_monitor *m = p->in->monitor;
-	const char *contains = m->text[MON_F_ANSWER_CONTAINS], *fault = NULL;
+	const char *contains = m->text[MON_F_ANSWER_CONTAINS];
 	const unsigned char *at = bytes + HEADER;
 	unsigned questions = word(bytes + 4), answers = word(bytes + 6), seen = 0;
 	bool typed = false, found = false;
@@ -131,15 +146,13 @@ static enum mon_outcome answers_judge(
 		at = name_skip(at, end);
 		if (!at || end - at < 10 || (unsigned)(end - at - 10) < word(at + 8))
 			return mon_say(p, MON_BAD, "the answer is damaged");
-		fault = record_judge(m, at + 10, word(at), word(at + 8), &typed, &found);
+		record_judge(m, at + 10, word(at), word(at + 8), &typed, &found);
 		at += 10 + word(at + 8);
 	}
 	if (!at)
 		return mon_say(p, MON_BAD, "the answer is damaged");
-	if (fault)
-		return mon_say(p, MON_BAD, "%s", fault);
 	if (m->recv && found == m->reverse)
-		return mon_say(p, MON_BAD,
+		return mon_say(p, found ? MON_BAD_NOW : MON_BAD,
 			found ? "reverse: recv is among the addresses"
 			      : "recv is not among the addresses");
 	if (!strcmp(contains, "anything") || (!strcmp(contains, "any-type") && answers) || typed)

@@ -9,6 +9,7 @@
 
 #define VERSION 3
 #define MESSAGE_MAX 65536u
+#define SIZE_LIMIT_EXCEEDED 4 /* there is more than the one entry that we ask for */
 
 enum {
 	BIND_REQUEST = 0x60,
@@ -65,7 +66,7 @@ static enum mon_outcome search(struct mon_probe *p)
 	sscanf(filter, *filter == '(' ? "(%127[^=()]=%511[^()])" : "%127[^=()]=%511[^()]", name,
 		value);
 	rc = ber_printf(ber, "{it{seeiib", 2, (ber_tag_t)SEARCH_REQUEST, m->text[MON_F_BASE], 2, 0,
-		100, 0, 0);
+		1, 0, 0);
 	if (rc >= 0 && !strcmp(value, "*"))
 		rc = ber_printf(ber, "ts", (ber_tag_t)PRESENT, name);
 	else if (rc >= 0)
@@ -77,11 +78,12 @@ static enum mon_outcome search(struct mon_probe *p)
 
 static enum mon_outcome result_judge(struct mon_probe *p, BerElement *ber, const char *what)
 {
+	const struct ldap *own = p->own;
 	ber_int_t code;
 
 	if (ber_scanf(ber, "{e", &code) == LBER_ERROR)
 		return mon_say(p, MON_BAD, "ldap: %s: damaged answer", what);
-	if (code)
+	if (code && (code != SIZE_LIMIT_EXCEEDED || !own->entries))
 		return mon_say(p, MON_BAD, "ldap: %s: result %d", what, (int)code);
 	return MON_GOOD;
 }

@@ -319,7 +319,7 @@ static enum mon_outcome redis_line(struct mon_probe *p, const char *line, size_t
 		if (line[0] != '$' || line[1] == '-')
 			return bad(p, line, length);
 		p->step++;
-		return p->in->monitor->recv ? MON_MORE : MON_GOOD;
+		return p->in->monitor->recv || p->in->monitor->recv_disable ? MON_MORE : MON_GOOD;
 	default:
 		return mon_judge(p, line, length, true);
 	}

@@ -156,6 +156,7 @@ static enum mon_outcome mysql_input(struct mon_probe *p, const char *b, size_t n
 
 static enum mon_outcome mysql_open(struct mon_probe *p)
 {
+	p->limit = 65536; /* a row */
 	return MON_MORE;
 }
 

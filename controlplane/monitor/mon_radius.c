@@ -109,12 +109,16 @@ static enum mon_outcome radius_input(struct mon_probe *p, const char *text, size
 	const uint8_t *bytes = (const uint8_t *)text;
 	uint8_t head[HEADER], sum[16];
 
-	if (length < HEADER || bytes[1] != own->id || (size_t)(bytes[2] << 8 | bytes[3]) != length)
+	if (length < HEADER || bytes[1] != own->id)
+		return MON_MORE;
+	/* What follows the length it names is padding. */
+	size_t size = (size_t)(bytes[2] << 8 | bytes[3]);
+	if (size < HEADER || size > length)
 		return MON_MORE;
 	/* Section 3: the answer is signed over our authenticator. */
 	memcpy(head, bytes, 4);
 	memcpy(head + 4, own->authenticator, 16);
-	md5(head, HEADER, bytes + HEADER, length - HEADER, m->text[MON_F_SECRET],
+	md5(head, HEADER, bytes + HEADER, size - HEADER, m->text[MON_F_SECRET],
 		m->length[MON_F_SECRET], sum);
 	if (memcmp(sum, bytes + 4, 16))
 		return MON_MORE;
