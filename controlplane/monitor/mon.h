@@ -26,7 +26,7 @@
 struct mon_probe {
 	TAILQ_ENTRY(mon_probe) entry; /* in the instance, newest last; later: among the dead */
 	struct mon_instance *in;
-	uint64_t start_ns;
+	uint64_t start_ns;  /* later than it was, if we stood still since */
 	uint64_t expire_ms; /* ends then, with whatever quiet says */
 	int fd;		    /* -1: none */
 	bool connected, peer_done, quiet, dead;
@@ -36,6 +36,8 @@ struct mon_probe {
 	size_t out_length;
 	char *buf;	      /* came and was not taken */
 	size_t length, limit; /* limit: bytes that are kept, 0: MON_SEARCH_MAX */
+	size_t came;	      /* bytes in all, and some for each portion */
+	uint64_t search_ns;   /* spent on patterns */
 	unsigned step;	      /* of the type's conversation; advice: 1 if there is some */
 	void *own;	      /* private_size bytes of the type */
 	char reason[MON_REASON_MAX];
@@ -79,6 +81,8 @@ struct mon {
 	bool syncing;
 	uint64_t spread;	/* instances placed so far */
 	uint64_t next_first_ns; /* first probes of new instances keep a distance */
+	struct event *watch;	/* on ourselves, mon_stall.c */
+	uint64_t watched_ms;
 };
 
 uint64_t mon_now_ms(void); /* monotonic */
@@ -102,9 +106,16 @@ void mon_instance_stop(struct mon_instance *in);    /* ends its probes and its t
 void mon_instance_probe_now(struct mon_instance *in);
 void mon_instance_verdict(struct mon_instance *in, enum mon_verdict verdict, const char *reason);
 
+/* We stood still for so long: that is no server's fault. */
+void mon_instance_forgive(struct mon_instance *in, uint64_t late_ms);
+
+/* --- mon_stall.c: notices that weir-mon, or the machine, stood still --- */
+int mon_stall_watch(struct mon *mon);
+void mon_stall_unwatch(struct mon *mon);
+
 /* --- mon_probe.c --- */
-/* Starts one; it may have ended when this returns. */
-void mon_probe_start(struct mon_instance *in);
+/* Starts one; it may have ended when this returns. False: no memory. */
+bool mon_probe_start(struct mon_instance *in);
 /* Ends it with an outcome other than MON_MORE and tells the instance; p must not be used any more. */
 void mon_probe_end(struct mon_probe *p, enum mon_outcome outcome);
 /* Ends it without telling anybody. */
@@ -139,8 +150,8 @@ struct mon_io *mon_io_new(struct event_base *base);
 void mon_io_free(struct mon_io *io);
 /* Watches p->fd for everything, edge-triggered, until it is closed. 0 or -errno. */
 int mon_io_add(struct mon_io *io, struct mon_probe *p);
-/* Takes all answers that wait; never within itself. */
-void mon_io_poll(struct mon_io *io);
+/* Something may still be there to be read: mon_stream_ready() comes again. */
+void mon_io_again(struct mon_io *io, struct mon_probe *p);
 /* p is freed when nothing can point to it any more. */
 void mon_io_bury(struct mon_io *io, struct mon_probe *p);
 

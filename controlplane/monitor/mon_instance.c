@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "monitor/mon.h"
 
-#define LATE_MS 1000u	     /* a timer so late: it was us that stood still */
 #define FIRST_GAP_NS 250000u /* between the first probes of new instances: 4,000 a second */
 
 uint64_t mon_now_ms(void)
@@ -90,7 +89,7 @@ void mon_instance_verdict(struct mon_instance *in, enum mon_verdict verdict, con
 
 static void fault_note(struct mon_instance *in, const char *reason)
 {
-	text_set(&in->last_error, reason);
+	text_set(&in->last_error, *reason ? reason : "no good answer");
 	in->error_time = wall_ms();
 }
 
@@ -106,11 +105,12 @@ static const char *reason_of(const struct mon_instance *in)
 	}
 }
 
+/* Start of the oldest probe in flight whose answer is waited for, or 0. */
 static uint64_t oldest_pending(const struct mon_instance *in)
 {
 	const struct mon_probe *p = TAILQ_FIRST(&in->probes);
 
-	return p ? p->start_ns / 1000000 : 0;
+	return p && !in->monitor->type->advice ? p->start_ns / 1000000 : 0;
 }
 
 /* What came before the probe that was answered will hardly be. */
@@ -143,6 +143,14 @@ static bool result_good(
 		outcome == MON_GOOD_DISABLED ? MON_DISABLED : MON_UP, oldest_pending(in));
 }
 
+/* The rule must not count the time in which nothing was asked. Who only advises holds nobody up by silence. */
+static bool result_nothing(struct mon_instance *in, const struct mon_probe *p)
+{
+	fault_note(in, p->reason);
+	in->rule.unanswered = oldest_pending(in);
+	return in->monitor->type->advice && mon_rule_waive(&in->rule);
+}
+
 void mon_instance_result(struct mon_instance *in, const struct mon_probe *p, enum mon_outcome o)
 {
 	uint64_t now = mon_now_ms();
@@ -151,20 +159,18 @@ void mon_instance_result(struct mon_instance *in, const struct mon_probe *p, enu
 	if (in->monitor->type->advice && !p->step)
 		o = MON_NOTHING;
 	if (o == MON_NOTHING) {
-		fault_note(in, p->reason);
-		/* The rule must not count the time in which nothing was asked. */
-		in->rule.unanswered = oldest_pending(in);
+		changed = result_nothing(in, p);
 	} else if (o == MON_GOOD || o == MON_GOOD_DISABLED) {
 		changed = result_good(in, p, o, now);
 		in->due_ms = in->slot_ms + mon_rule_interval(&in->rule, timing(in));
-		if (!in->placed)
-			in->due_ms = in->slot_ms + place(in, timing(in)->interval);
 	} else {
 		in->bad_count++;
 		fault_note(in, p->reason);
 		changed = mon_rule_bad(&in->rule, timing(in), o == MON_BAD_NOW);
 	}
 	in->judged = true;
+	if (!in->placed)
+		in->due_ms = in->slot_ms + place(in, timing(in)->interval);
 	if (changed)
 		mon_instance_verdict(in, in->rule.verdict, reason_of(in));
 	arm(in, now);
@@ -177,12 +183,14 @@ static void probe_send(struct mon_instance *in, uint64_t now)
 	unsigned most = in->rule.verdict == MON_DOWN ? MON_FLIGHT_DOWN_MAX : MON_FLIGHT_MAX;
 
 	in->judged = in->monitor->type->advice;
+	/* The oldest may still get its slow answer; the newest gives way to a fresh one. */
 	if (in->flight >= most)
-		return;
+		mon_probe_abort(TAILQ_LAST(&in->probes, mon_probes));
 	in->probes_count++;
 	if (!in->monitor->type->advice)
 		mon_rule_sent(&in->rule, now);
-	mon_probe_start(in);
+	if (!mon_probe_start(in))
+		in->rule.unanswered = oldest_pending(in);
 }
 
 static void probe_due(struct mon_instance *in, uint64_t now)
@@ -200,30 +208,22 @@ static void probe_due(struct mon_instance *in, uint64_t now)
 	probe_send(in, now);
 }
 
-struct stall {
-	uint64_t now, late;
-};
-
-static void stall_forgive(struct mon_instance *in, void *ctx)
+void mon_instance_forgive(struct mon_instance *in, uint64_t late_ms)
 {
-	const struct stall *s = ctx;
+	uint64_t now = mon_now_ms();
 	struct mon_probe *p;
 
-	if (in->rule.unanswered)
-		in->rule.unanswered += s->late;
+	in->slot_ms += late_ms;
+	in->due_ms += late_ms;
+	mon_rule_forgive(&in->rule, now, late_ms);
 	TAILQ_FOREACH(p, &in->probes, entry)
-	p->expire_ms += s->late;
-	arm(in, s->now);
-}
+	{
+		uint64_t start = p->start_ns + late_ms * 1000000;
 
-/* We were stopped, or the machine was. That is no server's fault: first the answers that wait, then new time. */
-static void stall(struct mon *mon, uint64_t late)
-{
-	struct stall s = {.now = mon_now_ms(), .late = late};
-
-	log_notice("probes: %llu ms late: the time is not counted", (unsigned long long)late);
-	mon_io_poll(mon->io);
-	mon_each_instance(mon, stall_forgive, &s);
+		p->expire_ms += late_ms;
+		p->start_ns = start < now * 1000000 ? start : now * 1000000;
+	}
+	arm(in, now);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
@@ -232,13 +232,6 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
 	uint64_t now = mon_now_ms();
 	struct mon_probe *p, *next;
 
-	if (now - in->armed_ms > LATE_MS) {
-		uint64_t late = now - in->armed_ms;
-
-		in->armed_ms = 0;
-		stall(in->mon, late);
-		return;
-	}
 	in->armed_ms = 0;
 	for (p = TAILQ_FIRST(&in->probes); p; p = next) {
 		next = TAILQ_NEXT(p, entry);
@@ -270,8 +263,10 @@ void mon_instance_changed(struct mon_instance *in)
 	in->rule.unanswered = in->rule.good_since = 0;
 	in->rule.failures = in->rule.successes = 0;
 	in->mean = (struct mon_mean){0};
+	json_decref(in->agent);
+	in->agent = NULL;
 	in->placed = false;
-	in->due_ms = first_slot(in->mon);
+	in->slot_ms = in->due_ms = first_slot(in->mon);
 	arm(in, mon_now_ms());
 }
 

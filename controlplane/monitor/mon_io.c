@@ -7,6 +7,7 @@
 #include "monitor/mon.h"
 
 #define BATCH 256
+#define BATCHES 8 /* then others have their turn; the rest is still ready */
 
 struct mon_io {
 	int fd;
@@ -25,12 +26,13 @@ static void dead_free(struct mon_io *io)
 	}
 }
 
-void mon_io_poll(struct mon_io *io)
+static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
 	struct epoll_event events[BATCH];
-	int n;
+	struct mon_io *io = ctx;
+	int n = BATCH;
 
-	do {
+	for (int batch = 0; batch < BATCHES && n == BATCH; batch++) {
 		n = epoll_wait(io->fd, events, BATCH, 0);
 		io->draining = true;
 		for (int i = 0; i < n; i++) {
@@ -41,12 +43,7 @@ void mon_io_poll(struct mon_io *io)
 		}
 		io->draining = false;
 		dead_free(io);
-	} while (n == BATCH);
-}
-
-static void on_readable(evutil_socket_t fd, short what, void *ctx)
-{
-	mon_io_poll(ctx);
+	}
 }
 
 struct mon_io *mon_io_new(struct event_base *base)
@@ -78,12 +75,22 @@ void mon_io_free(struct mon_io *io)
 	free(io);
 }
 
-int mon_io_add(struct mon_io *io, struct mon_probe *p)
+static int control(struct mon_io *io, int operation, struct mon_probe *p)
 {
 	struct epoll_event event = {
 		.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = p};
 
-	return epoll_ctl(io->fd, EPOLL_CTL_ADD, p->fd, &event) ? -errno : 0;
+	return epoll_ctl(io->fd, operation, p->fd, &event) ? -errno : 0;
+}
+
+int mon_io_add(struct mon_io *io, struct mon_probe *p)
+{
+	return control(io, EPOLL_CTL_ADD, p);
+}
+
+void mon_io_again(struct mon_io *io, struct mon_probe *p)
+{
+	control(io, EPOLL_CTL_MOD, p);
 }
 
 void mon_io_bury(struct mon_io *io, struct mon_probe *p)

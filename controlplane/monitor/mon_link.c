@@ -16,8 +16,8 @@
 #include "monitor/mon.h"
 
 #define RETRY_MS 500
-#define OUTPUT_MAX (32u << 20) /* bytes that may wait: who reads nothing is given up */
-#define ROWS_MAX 500u	       /* of statistics in a message */
+#define OUTPUT_MAX (128u << 20) /* bytes that may wait: who reads nothing is given up */
+#define ROWS_MAX 500u		/* of statistics in a message */
 
 struct mon_link {
 	struct mon *mon;
@@ -60,9 +60,13 @@ static void frame_send(struct mon_link *l, const json_t *message)
 
 void mon_link_send(struct mon *mon, json_t *message)
 {
-	if (mon->link)
-		frame_send(mon->link, message);
+	struct mon_link *l = mon->link;
+
+	if (l)
+		frame_send(l, message);
 	json_decref(message);
+	if (l && l->bev && evbuffer_get_length(bufferevent_get_output(l->bev)) > OUTPUT_MAX)
+		link_drop(l, "reads nothing");
 }
 
 static json_t *milliseconds(double ms)
@@ -299,13 +303,12 @@ static void on_read(struct bufferevent *bev, void *ctx)
 	struct mon_link *l = ctx;
 	int rc;
 
+	/* An answer may have been one too many, and the connection be gone. */
 	do
 		rc = frame_read(l, bufferevent_get_input(bev));
-	while (rc > 0);
-	if (rc < 0)
+	while (rc > 0 && l->bev == bev);
+	if (rc < 0 && l->bev == bev)
 		link_drop(l, "sent what is no message");
-	else if (evbuffer_get_length(bufferevent_get_output(bev)) > OUTPUT_MAX)
-		link_drop(l, "reads nothing");
 }
 
 static void on_event(struct bufferevent *bev, short what, void *ctx)

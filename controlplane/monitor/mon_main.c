@@ -87,7 +87,7 @@ static int mon_init(struct mon *mon, struct event *signals[2])
 	mon->base = config ? event_base_new_with_config(config) : NULL;
 	if (config)
 		event_config_free(config);
-	if (!mon->base)
+	if (!mon->base || event_base_priority_init(mon->base, 2))
 		return -ENOMEM;
 	signal(SIGPIPE, SIG_IGN);
 	for (int i = 0; i < 2; i++) {
@@ -100,7 +100,8 @@ static int mon_init(struct mon *mon, struct event *signals[2])
 	mon->flight_max = descriptors();
 	if (!mon->io || !mon->icmp)
 		return -ENOMEM;
-	return mon_icmp_listen(mon->icmp, mon->base);
+	int rc = mon_icmp_listen(mon->icmp, mon->base);
+	return rc ? rc : mon_stall_watch(mon);
 }
 
 static void mon_fini(struct mon *mon, struct event *signals[2])
@@ -110,6 +111,7 @@ static void mon_fini(struct mon *mon, struct event *signals[2])
 	mon_runner_free(mon->runner);
 	mon_io_free(mon->io);
 	mon_icmp_free(mon->icmp);
+	mon_stall_unwatch(mon);
 	for (int i = 0; i < 2; i++)
 		if (signals[i])
 			event_free(signals[i]);

@@ -44,6 +44,9 @@ enum mon_outcome mon_probe_errno(struct mon_probe *p, int error)
 	case ENOMEM:
 	case EADDRNOTAVAIL:
 	case EAGAIN:
+	case ENOSPC:
+	case E2BIG:
+	case EDESTADDRREQ:
 	case EPERM:
 	case EACCES:
 		return mon_say(p, MON_NOTHING, "not probed: %s", strerror(error));
@@ -103,14 +106,14 @@ void mon_probe_expire(struct mon_probe *p)
 						 : "no answer in time"));
 }
 
-void mon_probe_start(struct mon_instance *in)
+bool mon_probe_start(struct mon_instance *in)
 {
 	const struct mon_type *type = in->monitor->type;
 	struct mon_probe *p = calloc(1, sizeof(*p));
 	int rc = -ENOMEM;
 
 	if (!p)
-		return;
+		return false;
 	*p = (struct mon_probe){.in = in, .fd = -1, .start_ns = clock_ns()};
 	p->expire_ms = p->start_ns / 1000000 + in->monitor->timing.timeout;
 	TAILQ_INSERT_TAIL(&in->probes, p, entry);
@@ -124,4 +127,5 @@ void mon_probe_start(struct mon_instance *in)
 		rc = type->start ? type->start(p) : mon_stream_start(p);
 	if (rc)
 		mon_probe_end(p, mon_probe_errno(p, -rc));
+	return true;
 }

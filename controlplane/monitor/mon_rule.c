@@ -25,7 +25,7 @@ static bool rise(struct mon_rule *r, const struct mon_timing *t, uint64_t now)
 {
 	if (is_up(r))
 		return verdict_set(r, r->good);
-	if (!r->good_since || r->successes < t->successes || now - r->good_since < t->time_until_up)
+	if (!r->good_since || r->successes < t->successes || now < r->good_since + t->time_until_up)
 		return false;
 	return verdict_set(r, r->good);
 }
@@ -65,12 +65,29 @@ bool mon_rule_bad(struct mon_rule *r, const struct mon_timing *t, bool at_once)
 
 bool mon_rule_tick(struct mon_rule *r, const struct mon_timing *t, uint64_t now)
 {
-	if (r->verdict != MON_DOWN && r->unanswered && now - r->unanswered >= time_allowed(t)) {
+	if (r->verdict != MON_DOWN && r->unanswered && now >= r->unanswered + time_allowed(t)) {
 		r->successes = 0;
 		r->good_since = 0;
 		return verdict_set(r, MON_DOWN);
 	}
 	return rise(r, t, now);
+}
+
+static void later(uint64_t *when, uint64_t now, uint64_t late)
+{
+	if (*when)
+		*when = *when + late < now ? *when + late : now;
+}
+
+void mon_rule_forgive(struct mon_rule *r, uint64_t now, uint64_t late)
+{
+	later(&r->unanswered, now, late);
+	later(&r->good_since, now, late);
+}
+
+bool mon_rule_waive(struct mon_rule *r)
+{
+	return r->verdict == MON_CHECKING && verdict_set(r, MON_UP);
 }
 
 uint64_t mon_rule_due(const struct mon_rule *r, const struct mon_timing *t)

@@ -45,6 +45,12 @@ bool mon_rule_bad(struct mon_rule *r, const struct mon_timing *t, bool at_once);
 /* Time has passed. */
 bool mon_rule_tick(struct mon_rule *r, const struct mon_timing *t, uint64_t now);
 
+/* Nobody answers, and nobody has to: an instance that is still being checked is up. */
+bool mon_rule_waive(struct mon_rule *r);
+
+/* The last late ms did not count: whoever asked stood still. */
+void mon_rule_forgive(struct mon_rule *r, uint64_t now, uint64_t late);
+
 /* When mon_rule_tick can change the verdict next, or MON_NEVER. */
 uint64_t mon_rule_due(const struct mon_rule *r, const struct mon_timing *t);
 

@@ -127,6 +127,33 @@ static void resumed_verdicts_do_not_flap(void)
 	}
 }
 
+static void time_that_does_not_count(void)
+{
+	struct mon_rule r;
+
+	mon_rule_init(&r, MON_UP);
+	mon_rule_sent(&r, T0);
+	mon_rule_forgive(&r, T0 + 60000, 58000);
+	CHECK(!mon_rule_tick(&r, &usual, T0 + 60000));
+	CHECK_INT(mon_rule_due(&r, &usual), T0 + 58000 + 11000);
+	/* Never later than now, and a clock that is behind means nothing. */
+	mon_rule_forgive(&r, T0 + 61000, 58000);
+	CHECK_INT(mon_rule_due(&r, &usual), T0 + 61000 + 11000);
+	CHECK(!mon_rule_tick(&r, &usual, T0));
+}
+
+static void who_need_not_answer_is_up(void)
+{
+	struct mon_rule r;
+
+	mon_rule_init(&r, MON_CHECKING);
+	CHECK(mon_rule_waive(&r));
+	CHECK_INT(r.verdict, MON_UP);
+	mon_rule_bad(&r, &usual, true);
+	CHECK(!mon_rule_waive(&r));
+	CHECK_INT(r.verdict, MON_DOWN);
+}
+
 int main(void)
 {
 	silent_server_is_down_after_three_probes();
@@ -137,5 +164,7 @@ int main(void)
 	time_until_up();
 	later_probe_in_flight_keeps_its_own_time();
 	resumed_verdicts_do_not_flap();
+	time_that_does_not_count();
+	who_need_not_answer_is_up();
 	return 0;
 }

@@ -10,10 +10,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "monitor/mon.h"
 #include "monitor/mon_tls.h"
 
-#define OUT_MAX 131072u /* bytes that may wait to be sent */
+#define OUT_MAX 131072u		 /* bytes that may wait to be sent */
+#define READS_MAX 32u		 /* in a row; then other probes have their turn */
+#define CAME_MAX 1048576u	 /* bytes that a server may send in answer to a probe */
+#define PORTION 64u		 /* what a portion of them counts for, however small */
+#define SEARCH_NS 200000000u	 /* for all searches in the portions of an answer */
+#define SEARCH_NS_MOST 20000000u /* counts for one: the rest was not ours */
 
 static char scratch[65536]; /* one thread */
 
@@ -27,13 +33,25 @@ static size_t limit_of(const struct mon_probe *p)
 	return p->limit ? p->limit : MON_SEARCH_MAX;
 }
 
+/* 1, 0, or negative: it takes more time than we give. */
+static int search(
+	struct mon_probe *p, struct mon_pattern *pattern, const char *bytes, size_t length)
+{
+	uint64_t start = clock_ns();
+	int found = pattern ? mon_pattern_search(pattern, bytes, length) : 0;
+	uint64_t spent = clock_ns() - start;
+
+	p->search_ns += spent < SEARCH_NS_MOST ? spent : SEARCH_NS_MOST;
+	return !found && p->search_ns > SEARCH_NS ? -E2BIG : found;
+}
+
 enum mon_outcome mon_judge(struct mon_probe *p, const char *bytes, size_t length, bool end)
 {
 	const struct mon_monitor *m = p->in->monitor;
 
 	if (!m->recv && !m->recv_disable)
 		return length ? MON_GOOD : MON_MORE;
-	int found = m->recv ? mon_pattern_search(m->recv, bytes, length) : 0;
+	int found = search(p, m->recv, bytes, length);
 	if (found < 0)
 		return mon_say(p, MON_BAD, "recv: the pattern is too expensive for this answer");
 	if (found && m->reverse)
@@ -44,13 +62,17 @@ enum mon_outcome mon_judge(struct mon_probe *p, const char *bytes, size_t length
 	if (m->reverse)
 		return complete && length ? MON_GOOD : MON_MORE;
 	if (complete || !type_of(p)->framed) {
-		if (m->recv_disable && mon_pattern_search(m->recv_disable, bytes, length) == 1)
+		found = search(p, m->recv_disable, bytes, length);
+		if (found < 0)
+			return mon_say(p, MON_BAD,
+				"recv-disable: the pattern is too expensive for this answer");
+		if (found)
 			return MON_GOOD_DISABLED;
 	}
 	if (!complete)
 		return MON_MORE;
 	if (!m->recv)
-		return length ? MON_GOOD : MON_BAD;
+		return length ? MON_GOOD : mon_say(p, MON_BAD, "an empty answer");
 	return mon_say_answer(p, MON_BAD, "recv did not match", bytes, length);
 }
 
@@ -111,6 +133,7 @@ static ssize_t read_some(struct mon_probe *p, char *to, size_t size)
 {
 	if (p->ssl) {
 		ERR_clear_error();
+		errno = 0;
 		int n = SSL_read(p->ssl, to, (int)size);
 		int error = n > 0 ? 0 : SSL_get_error(p->ssl, n);
 
@@ -176,12 +199,13 @@ static enum mon_outcome input_portion(struct mon_probe *p, ssize_t n)
 	if (n < 0)
 		return mon_probe_errno(p, (int)-n);
 	p->any = true;
+	p->came += (size_t)n + PORTION;
 	if (datagram)
 		p->length = 0;
 	if (buffer_add(p, scratch, (size_t)n))
 		return mon_probe_errno(p, ENOMEM);
 	enum mon_outcome outcome = judge(p, p->buf, datagram);
-	if (outcome == MON_MORE && p->length >= limit_of(p))
+	if (outcome == MON_MORE && (p->came > CAME_MAX || (!datagram && p->length >= limit_of(p))))
 		outcome = mon_say(p, MON_BAD, "the answer is longer than it may be");
 	return outcome;
 }
@@ -190,14 +214,18 @@ static enum mon_outcome input_read(struct mon_probe *p)
 {
 	enum mon_outcome outcome = MON_MORE;
 
-	while (outcome == MON_MORE) {
-		ssize_t n = read_some(
-			p, scratch, limit_of(p) < sizeof(scratch) ? limit_of(p) : sizeof(scratch));
+	for (unsigned reads = 0; outcome == MON_MORE; reads++) {
+		size_t room = limit_of(p) - (type_of(p)->datagram ? 0 : p->length);
+
+		if (reads == READS_MAX) {
+			mon_io_again(p->in->mon->io, p);
+			break;
+		}
+		ssize_t n = read_some(p, scratch, room < sizeof(scratch) ? room : sizeof(scratch));
 		if (n == -EAGAIN)
-			return MON_MORE;
-		if (n == -EINTR)
-			continue;
-		outcome = input_portion(p, n);
+			break;
+		if (n != -EINTR)
+			outcome = input_portion(p, n);
 	}
 	return outcome;
 }
@@ -222,6 +250,7 @@ static enum mon_outcome handshake(struct mon_probe *p)
 	char text[160];
 
 	ERR_clear_error();
+	errno = 0;
 	int rc = SSL_connect(p->ssl);
 
 	if (rc == 1)
@@ -318,6 +347,8 @@ int mon_stream_start(struct mon_probe *p)
 	unsigned port = in->to_port ? in->to_port : type->port;
 	socklen_t length = mon_target(in, port, &to);
 
+	if (!port)
+		return -EDESTADDRREQ;
 	p->fd = socket(to.ss_family,
 		(type->datagram ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (p->fd < 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "monitor/mon.h"
+#include "monitor/mon_text.h"
 
 static int monitor_compare(const void *a, const void *b)
 {
@@ -140,6 +141,7 @@ static int last_read(struct mon_instance *in, const json_t *message, struct mon_
 	const json_t *last = json_object_get(message, "last");
 	const char *word = json_string_value(json_object_get(last, "verdict"));
 	const char *reason = json_string_value(json_object_get(last, "reason"));
+	char clean[MON_REASON_MAX];
 	int verdict = MON_CHECKING;
 
 	if (last) {
@@ -151,7 +153,8 @@ static int last_read(struct mon_instance *in, const json_t *message, struct mon_
 	}
 	mon_rule_init(&in->rule, (enum mon_verdict)verdict);
 	in->verdict_time = json_integer_value(json_object_get(last, "time"));
-	in->reason = reason && *reason ? strndup(reason, MON_REASON_MAX - 1) : NULL;
+	if (reason && *reason)
+		in->reason = strdup(mon_clean(clean, sizeof(clean), reason, strlen(reason)));
 	return 0;
 }
 
