@@ -69,6 +69,12 @@ void journal_event(struct journal *j, const struct model *m, const struct event_
 	char object[600], detail[600], addr[IP_ADDR_TEXT];
 	unsigned held_back;
 
+	/* Happens all the time; not for the journal. */
+	if (row->type == EVENT_CONNECTIONS_ZERO) {
+		log_debug(
+			"%s: no connections left", path_of(m, row->object, object, sizeof(object)));
+		return;
+	}
 	if (!source_admits(j, row, &held_back))
 		return;
 	path_of(m, row->object, object, sizeof(object));
@@ -76,9 +82,6 @@ void journal_event(struct journal *j, const struct model *m, const struct event_
 		log_notice(
 			"journal: %s: %u events like the next were not written", object, held_back);
 	switch (row->type) {
-	case EVENT_CONNECTIONS_ZERO:
-		log_debug("journal: %s: no connections left", object);
-		break;
 	case EVENT_LIMIT_REACHED:
 		log_warning("journal: %s: connection limit reached", object);
 		break;

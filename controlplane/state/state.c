@@ -81,6 +81,7 @@ static uint8_t server_availability(
 	return AVAILABILITY_BLUE;
 }
 
+/* The sentences for what monitoring software looks at most are LTM's. */
 static const char *server_reason(
 	const struct state_side *own, const struct state_side *parent, const struct state *s)
 {
@@ -93,7 +94,8 @@ static const char *server_reason(
 	if (own->verdict == VERDICT_RESUME)
 		return "Its monitor waits for manual resume";
 	if (side_down(own))
-		return "The monitor says it is down";
+		return parent ? "Pool member has been marked down by a monitor"
+			      : "Node address has been marked down by a monitor";
 	if (side_new(own))
 		return "New: no connections until a check finds it up";
 	if (side_new(parent))
@@ -107,9 +109,11 @@ static const char *server_reason(
 	if (s->availability == AVAILABILITY_YELLOW)
 		return "The connection limit is reached";
 	if (s->availability == AVAILABILITY_GREEN)
-		return "Available";
-	return own->verdict == VERDICT_RECHECKING ? "The first check has not ended yet"
-						  : "No monitor: taken as usable";
+		return parent ? "Pool member is available" : "Node address is available";
+	if (own->verdict == VERDICT_RECHECKING)
+		return "The first check has not ended yet";
+	return parent ? "Pool member does not have service checking enabled"
+		      : "Node address does not have service checking enabled";
 }
 
 struct state state_of_server(const struct state_side *own, const struct state_side *parent)
@@ -145,13 +149,15 @@ struct state state_of_pool(const struct state_count *members)
 		s.availability = AVAILABILITY_GREEN;
 		s.reason = "The pool is available";
 	} else if (n[AVAILABILITY_BLUE]) {
-		s.reason = "No monitor has said yet whether its members are available";
+		s.reason =
+			"The children pool member(s) either don't have service checking enabled, "
+			"or service check results are not available yet";
 	} else if (n[AVAILABILITY_YELLOW]) {
 		s.availability = AVAILABILITY_YELLOW;
 		s.reason = "All members have reached their connection limit";
 	} else if (n[AVAILABILITY_RED]) {
 		s.availability = AVAILABILITY_RED;
-		s.reason = "All members are down";
+		s.reason = "The children pool member(s) are down";
 	} else {
 		s.reason = "The pool has no members";
 	}
@@ -168,7 +174,9 @@ struct state state_of_virtual(
 
 	if (pool) {
 		s.availability = pool->availability;
-		s.reason = pool->reason;
+		s.reason = pool->availability == AVAILABILITY_GREEN
+				   ? "The virtual server is available"
+				   : pool->reason;
 	}
 	if (at_limit && s.availability != AVAILABILITY_RED) {
 		s.availability = AVAILABILITY_YELLOW;

@@ -16,6 +16,7 @@ APP = wc.monitor("http", "app", interval=1, up_interval=2, timeout=4, send='"GET
 TCP = wc.monitor("tcp", "quick", interval=1, timeout=4)
 ICMP = wc.monitor("icmp", "ping", interval=1, timeout=4)
 GOOD, SICK = "10.0.2.11:80", "10.0.2.12:80"
+MARKED_DOWN = "Pool member has been marked down by a monitor (/Common/app: "
 
 
 @pytest.fixture(scope="module")
@@ -113,17 +114,17 @@ def test_state_of_members_tells_monitor_and_holds(weir):
     weir.edit("modify", f"ltm pool web members modify {{ {SICK} {{ session user-disabled }} }}")
     try:
         reason = weir.member("web", SICK, "status.statusReason")
-        assert reason.startswith("Disabled by operator; besides: The monitor says it is down (/Common/app: ")
+        assert reason.startswith("Disabled by operator; besides: " + MARKED_DOWN)
         assert weir.member("web", SICK, "monitorStatus") == "down"
         assert weir.member("web", SICK, "status.availabilityState") == "offline"
         assert weir.member("web", SICK, "sessionStatus") == "user-disabled"
         text = weir.weirsh("show ltm pool web members").split("Reasons")[1]
         assert f"{GOOD}  up for" in text and f"{SICK}  down for" in text
-        assert "Disabled by operator; besides: The monitor says it is down (/Common/app: " in text
+        assert "Disabled by operator; besides: " + MARKED_DOWN in text
     finally:
         weir.edit("modify", f"ltm pool web members modify {{ {SICK} {{ session user-enabled }} }}")
-    assert weir.member("web", SICK, "status.statusReason").startswith("The monitor says it is down (/Common/app: ")
-    assert weir.member("web", GOOD, "status.statusReason") == "Available"
+    assert weir.member("web", SICK, "status.statusReason").startswith(MARKED_DOWN)
+    assert weir.member("web", GOOD, "status.statusReason") == "Pool member is available"
     assert weir.member("web", GOOD, "monitorSince") > 1_600_000_000_000
 
 
