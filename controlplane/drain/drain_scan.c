@@ -12,8 +12,8 @@
 #include "base/log.h"
 #include "drain/drain_internal.h"
 
-#define LIST_ROWS 1024u	   /* connections that are looked at to find the oldest */
-#define SILENT_SECONDS 10u /* a connection that is silent for so long counts as one that stays so */
+#define LIST_ROWS 1024u	  /* connections that are looked at to find the oldest */
+#define SILENT_SECONDS 5u /* a connection that is silent for so long counts as one that stays so */
 
 void drain_filter(const struct operation *o, struct msg_scan *scan)
 {

@@ -139,7 +139,9 @@ static void look(struct drains *s, struct operation *o, const struct counters *c
 		if (d->first < 0)
 			d->first = n;
 		forecast_add(&o->forecast, now / 1000000u, n);
-		bool empty = n == 0 && now - o->settled_ns >= SETTLE_MS * 1000000ull;
+		/* Resets that are under way shall be counted first. */
+		bool empty = n == 0 && now - o->settled_ns >= SETTLE_MS * 1000000ull &&
+			     !(s->scan && s->scan_id == d->id);
 		if (empty && d->state != DRAIN_DRAINED)
 			reach_zero(s, o);
 		else if (n && d->state == DRAIN_DRAINED)

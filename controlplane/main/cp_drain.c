@@ -76,7 +76,7 @@ const struct drain *cp_find_drain(struct cp *cp, struct ipc_request *r, const ch
 {
 	const json_t *value = json_object_get(ipc_request_body(r), argument);
 	const char *text = json_string_value(value);
-	char *end = NULL, shown[24];
+	char *end = NULL;
 	unsigned long long id = json_is_integer(value) && json_integer_value(value) > 0
 					? (unsigned long long)json_integer_value(value)
 					: 0;
@@ -94,11 +94,9 @@ const struct drain *cp_find_drain(struct cp *cp, struct ipc_request *r, const ch
 	const struct drain *d = id <= UINT32_MAX ? drains_find(cp->drains, (uint32_t)id) : NULL;
 	if (d)
 		return d;
-	snprintf(shown, sizeof(shown), "%llu", id);
-	cp_refuse_model(r,
-		&(struct model_error){
-			.code = -ENOENT, .kind = "ltm drain", .reason = "does not exist"},
-		json_pack("{s:s}", "drain", shown));
+	struct model_error err = {.code = -ENOENT, .kind = "ltm drain", .reason = "does not exist"};
+	snprintf(err.object, sizeof(err.object), "%llu", id);
+	cp_refuse_model(r, &err, NULL);
 	return NULL;
 }
 
@@ -209,6 +207,24 @@ static json_t *result_of(struct cp *cp, const struct drain *d, const struct mode
 	return result;
 }
 
+static void refuse_order(
+	struct cp *cp, struct ipc_request *r, uint32_t id, int error, const char *reason)
+{
+	const struct object *o = model_get(cp->model, id), *pool = model_get(cp->model, o->owner);
+	char object[2 * MODEL_NAME_MAX], text[sizeof(object) + 300];
+
+	snprintf(
+		object, sizeof(object), "%s%s%s", pool ? pool->path : "", pool ? " " : "", o->path);
+	snprintf(text, sizeof(text), "%s %s: %s", model_kinds[o->kind].full, object, reason);
+	ipc_reply_error(r, &(struct ipc_error){.code = error == EEXIST	 ? 409
+						       : error == ENOSPC ? 503
+									 : 500,
+				   .kind = model_kinds[o->kind].full,
+				   .object = object,
+				   .reason = reason,
+				   .text = text});
+}
+
 static void start_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *user,
 	const struct drain_order *order)
 {
@@ -220,7 +236,7 @@ static void start_drain(struct cp *cp, struct ipc_request *r, const struct cp_us
 		drains_prepare(cp->drains, cp->model, order, reason, sizeof(reason));
 
 	if (!d) {
-		cp_refuse(r, errno == ENOSPC ? 503 : errno == EEXIST ? 409 : 400, "", "%s", reason);
+		refuse_order(cp, r, order->object, errno, reason);
 		return;
 	}
 	if (hold_commit(cp, user, d, bits, &changes, &err)) {
