@@ -231,27 +231,27 @@ def test_three_settings(topology, ip4):
     assert set(http_burst(picture.client, ip4.virtual, 8).order) == {"s2"}
 
 
-def test_members_of_one_address_are_not_confused(topology, ip4):
+def test_members_of_one_address_are_not_confused(topology, ip):
     """Identity is address and port: F5Networks/f5-ansible#1668, #2082, #872."""
     picture = topology(servers=1)
     for port in (81, 82):
-        picture.topo.add(TcpServer(picture.servers[0], f"p{port}", [(ip4.server(1), port)]))
-    weir = picture.start_weir(wc.pool("web", [(ip4.server(1), 81), (ip4.server(1), 82)])
-                              + wc.virtual("web", ip4.virtual, 80, "web"))
+        picture.topo.add(TcpServer(picture.servers[0], f"p{port}", [(ip.server(1), port)]))
+    weir = picture.start_weir(wc.pool("web", [(ip.server(1), 81), (ip.server(1), 82)])
+                              + wc.virtual("web", ip.virtual, 80, "web"))
 
     def greeted():
-        sock = picture.client.connect((ip4.virtual, 80))
+        sock = picture.client.connect((ip.virtual, 80))
         return sock, sock.recv(100).split()[0].decode()
 
     socks = dict(reversed(greeted()) for _ in range(2))
     assert set(socks) == {"p81", "p82"}
-    drain = begin(weir, pool="web", member=name(ip4, 1, 81), **{"stuck-time": 1})
+    drain = begin(weir, pool="web", member=name(ip, 1, 81), **{"stuck-time": 1})
     assert drained(weir, drain)["stuck"] == 1
     with pytest.raises(ConnectionResetError):
         socks["p81"].recv(100)
-    assert weir.member("web", name(ip4, 1, 82), "serverside.curConns") == 1
+    assert weir.member("web", name(ip, 1, 82), "serverside.curConns") == 1
     assert {greeted()[1] for _ in range(4)} == {"p82"}
-    assert weir.member("web", name(ip4, 1, 82), "session") == "user-enabled"
+    assert weir.member("web", name(ip, 1, 82), "session") == "user-enabled"
     assert weir.show("ltm node")[0]["session"] == "user-enabled"
 
 

@@ -193,6 +193,17 @@ def test_survives_weir_cp(cp, dp, kill):  # noqa: F811
     assert begin(cp, node=NODE) == number + 1
 
 
+def test_time_runs_on_without_weir_cp(cp, dp):  # noqa: F811
+    dp.count(ident(cp, "ltm pool members", MEMBER), 1, 1, 1)
+    number = begin(cp, timeout=2)
+    cp.stop()
+    time.sleep(1.5)
+    cp.start()
+    assert state(cp, number) == "draining"
+    error = error_of(cp.ask, "wait-drain", drain=number, seconds=1)
+    assert error["code"] == 409 and error["drain"]["elapsed"] == 2
+
+
 def test_hold_that_is_gone_after_a_restart(cp, dp):  # noqa: F811
     """A crash between the operation and its hold, or an older store: it says so and ends."""
     begin(cp)
