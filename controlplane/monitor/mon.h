@@ -65,7 +65,7 @@ struct mon_instance {
 	int64_t verdict_time, error_time;	 /* ms since 1970 */
 	double response_ms, verdict_response_ms; /* < 0: none */
 	uint64_t probes_count, good_count, bad_count;
-	json_t *agent; /* the last agent message */
+	json_t *advice; /* the last message of an agent */
 };
 
 struct mon {
@@ -104,6 +104,8 @@ void mon_instance_start(struct mon_instance *in);
 void mon_instance_changed(struct mon_instance *in); /* monitor or target was replaced */
 void mon_instance_stop(struct mon_instance *in);    /* ends its probes and its timer */
 void mon_instance_probe_now(struct mon_instance *in);
+/* What an agent says: kept, told if it differs from what it said before. Takes the message over. */
+void mon_instance_advise(struct mon_instance *in, json_t *message);
 void mon_instance_verdict(struct mon_instance *in, enum mon_verdict verdict, const char *reason);
 
 /* We stood still for so long: that is no server's fault. */

@@ -97,7 +97,6 @@ static enum mon_outcome agent_open(struct mon_probe *p)
 	return MON_MORE;
 }
 
-/* Tells weir-cp, if the line says something else than the one before. */
 static void agent_tell(struct mon_instance *in, const struct agent_line *line)
 {
 	json_t *message =
@@ -112,13 +111,7 @@ static void agent_tell(struct mon_instance *in, const struct agent_line *line)
 		json_object_set_new(message, "admin", json_string(line->admin));
 	if (line->state)
 		json_object_set_new(message, "state", json_string(line->state));
-	if (!message || (in->agent && json_equal(in->agent, message))) {
-		json_decref(message);
-		return;
-	}
-	json_decref(in->agent);
-	in->agent = message;
-	mon_link_send(in->mon, json_incref(message));
+	mon_instance_advise(in, message);
 }
 
 static enum mon_outcome agent_input(struct mon_probe *p, const char *bytes, size_t length, bool end)

@@ -40,7 +40,8 @@ static const char *const field_names[MON_FIELDS] = {[MON_F_NAME] = "name",
 	[MON_F_SECURITY] = "security",
 	[MON_F_NAS_IP_ADDRESS] = "nas-ip-address",
 	[MON_F_COMMUNITY] = "community",
-	[MON_F_VERSION] = "version"};
+	[MON_F_VERSION] = "version",
+	[MON_F_AGENT_TYPE] = "agent-type"};
 
 #define TEXT_MAX 65536u /* bytes of a field */
 

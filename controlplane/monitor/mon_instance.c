@@ -87,6 +87,17 @@ void mon_instance_verdict(struct mon_instance *in, enum mon_verdict verdict, con
 	mon_link_verdict(in);
 }
 
+void mon_instance_advise(struct mon_instance *in, json_t *message)
+{
+	if (!message || (in->advice && json_equal(in->advice, message))) {
+		json_decref(message);
+		return;
+	}
+	json_decref(in->advice);
+	in->advice = message;
+	mon_link_send(in->mon, json_incref(message));
+}
+
 static void fault_note(struct mon_instance *in, const char *reason)
 {
 	text_set(&in->last_error, *reason ? reason : "no good answer");
@@ -263,8 +274,8 @@ void mon_instance_changed(struct mon_instance *in)
 	in->rule.unanswered = in->rule.good_since = 0;
 	in->rule.failures = in->rule.successes = 0;
 	in->mean = (struct mon_mean){0};
-	json_decref(in->agent);
-	in->agent = NULL;
+	json_decref(in->advice);
+	in->advice = NULL;
 	in->placed = false;
 	in->slot_ms = in->due_ms = first_slot(in->mon);
 	arm(in, mon_now_ms());

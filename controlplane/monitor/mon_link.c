@@ -185,8 +185,8 @@ static int on_sync_begin(struct mon_link *l, const json_t *message, struct mon_f
 static void state_send(struct mon_instance *in, void *ctx)
 {
 	mon_link_verdict(in);
-	if (in->agent)
-		mon_link_send(in->mon, json_incref(in->agent));
+	if (in->advice)
+		mon_link_send(in->mon, json_incref(in->advice));
 }
 
 static int on_sync_end(struct mon_link *l, const json_t *message, struct mon_fault *fault)

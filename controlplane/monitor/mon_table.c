@@ -49,7 +49,7 @@ void mon_instance_delete(struct mon_instance *in)
 	tdelete(in, &mon->instances, instance_compare);
 	LIST_REMOVE(in, entry);
 	mon->instances_count--;
-	json_decref(in->agent);
+	json_decref(in->advice);
 	free(in->reason);
 	free(in->last_error);
 	free(in);

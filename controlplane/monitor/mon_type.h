@@ -61,7 +61,7 @@ extern const struct mon_type *const mon_types[];
 extern const struct mon_type mon_tcp, mon_tcp_half_open, mon_tcp_echo, mon_udp, mon_http, mon_https,
 	mon_icmp, mon_gateway_icmp, mon_external, mon_agent_check, mon_dns, mon_smtp, mon_ftp,
 	mon_nntp, mon_pop3, mon_imap, mon_redis, mon_sip, mon_radius, mon_mysql, mon_postgresql,
-	mon_ldap;
+	mon_ldap, mon_snmp_dca;
 
 /* Judges an answer by recv and recv-disable; end: it is complete. Without a pattern any byte is good. */
 enum mon_outcome mon_judge(struct mon_probe *p, const char *bytes, size_t length, bool end);

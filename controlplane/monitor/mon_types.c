@@ -7,7 +7,7 @@
 const struct mon_type *const mon_types[] = {&mon_tcp, &mon_tcp_half_open, &mon_tcp_echo, &mon_udp,
 	&mon_http, &mon_https, &mon_icmp, &mon_gateway_icmp, &mon_agent_check, &mon_external,
 	&mon_dns, &mon_smtp, &mon_ftp, &mon_nntp, &mon_pop3, &mon_imap, &mon_redis, &mon_sip,
-	&mon_radius, &mon_mysql, &mon_postgresql, &mon_ldap, NULL};
+	&mon_radius, &mon_mysql, &mon_postgresql, &mon_ldap, &mon_snmp_dca, NULL};
 
 const struct mon_type *mon_type_find(const char *name)
 {

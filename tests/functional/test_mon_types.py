@@ -363,3 +363,52 @@ def test_garbage_is_down_and_costs_nothing(lab, cp, kind):
     cp.wait("down")
     assert all(" " <= c <= "~" for c in cp.reason())
     assert int(open(f"/proc/{lab.daemon.pid}/status").read().split("VmRSS:")[1].split()[0]) < 100_000
+
+
+def ratio_of(cp, monitor):
+    said = [message["ratio"] for message in cp.of_type("dynamic-ratio") if message["monitor"] == monitor]
+    return said[-1] if said else None
+
+
+def snmpd(lab, *more):
+    place = folder(lab, f"snmp{len(more)}", "root")
+    config = place / "snmpd.conf"
+    config.write_text("\n".join((f"agentaddress udp:{SERVER}:{161 + len(more)}", "rocommunity open", *more)))
+    return Program(lab, [need("snmpd", "/usr/sbin/snmpd"), "-f", "-Lo", "-C", "-c", str(config), "-p",
+                         str(place / "pid")],
+                   env={**os.environ, "SNMP_PERSISTENT_DIR": str(place)})
+
+
+def test_snmp_dca(lab, cp):
+    """Ratios of a real agent; a resource that it does not know leaves the others, its silence changes nothing."""
+    server = snmpd(lab)
+    snmpd(lab, "disk / 1%")
+    all_of = {f"{what}-{field}": value for what in ("cpu", "memory", "disk")
+              for field, value in (("coefficient", "1.0"), ("threshold", "100"))}
+    for monitor, fields in ((1, {"version": "v1"}), (2, {"version": "v2c"}), (3, {"memory-threshold": 1}),
+                            (4, {"community": "wrong"})):
+        cp.monitor(monitor, "snmp-dca", **{**all_of, "community": "open", **fields}, **FAST)
+        cp.instance(1, monitor, port=0)
+    disk_alone = {**all_of, "cpu-coefficient": "0", "memory-coefficient": 0, "version": "v2c", "community": "open"}
+    cp.monitor(5, "snmp-dca", **disk_alone, **FAST)
+    cp.instance(1, 5, port=162)
+    for monitor in (1, 2, 3, 5):
+        wait_until(lambda monitor=monitor: ratio_of(cp, monitor), f"{monitor} has a ratio", 10)
+        assert cp.verdict(1, monitor) == "up"
+    root = os.statvfs("/")
+    assert abs(ratio_of(cp, 5) - 100 * root.f_bfree / root.f_blocks) < 4
+    assert 1 < ratio_of(cp, 1) <= 100 and abs(ratio_of(cp, 1) - ratio_of(cp, 2)) < 30
+    assert ratio_of(cp, 3) == 1
+    cp.wait("up", 1, 4)
+    assert ratio_of(cp, 4) is None
+    server.stop()
+    error_says(cp, 1, "refused")
+    probes = cp.stat(1, 1)["probes"]
+    wait_until(lambda: cp.stat(1, 1)["probes"] >= probes + 5, "more probes", 10)
+    assert cp.verdict(1, 1) == "up" and "down" not in cp.history(1, 1)
+    told = len(cp.of_type("dynamic-ratio"))
+    cp.sync()
+    wait_until(lambda: len(cp.of_type("dynamic-ratio")) >= told + 4, "told again at sync-end")
+    for field, value in (("agent-type", "WIN2000"), ("version", "v3"), ("cpu-threshold", "0"), ("disk-coefficient", "x")):
+        cp.send({"type": "monitor", "id": 9, "name": "m", "kind": "snmp-dca", field: value})
+        wait_until(lambda field=field: cp.of_type("refused") and cp.of_type("refused")[-1]["field"] == field, "refused")
