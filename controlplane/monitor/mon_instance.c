@@ -48,13 +48,14 @@ static void arm(struct mon_instance *in, uint64_t now)
 	evtimer_add(&in->timer, &tv);
 }
 
-/* Where in the interval the instance belongs: the golden ratio spreads any number of them evenly. */
+/* Where in the interval the instance belongs: the golden ratio spreads any number of them evenly. Never later
+ * than the interval, so that a fault after the first probe is not noticed later than other faults. */
 static uint64_t place(struct mon_instance *in, uint64_t interval)
 {
 	uint64_t fraction = in->mon->spread++ * 0x9e3779b97f4a7c15u;
 
 	in->placed = true;
-	return interval / 2 + (uint64_t)((double)fraction / 0x1p64 * (double)interval);
+	return 1 + (uint64_t)((double)fraction / 0x1p64 * (double)interval);
 }
 
 /* When the first probe of a new instance goes: soon, but not all at once. */
@@ -215,7 +216,8 @@ static void probe_due(struct mon_instance *in, uint64_t now)
 	in->slot_ms = now - in->due_ms < timing(in)->interval ? in->due_ms : now;
 	in->due_ms = in->slot_ms + timing(in)->interval;
 	if (!in->placed && in->flight)
-		in->due_ms = in->slot_ms + place(in, timing(in)->interval);
+		in->due_ms =
+			in->slot_ms + timing(in)->interval / 2 + place(in, timing(in)->interval);
 	probe_send(in, now);
 }
 
