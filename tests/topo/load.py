@@ -76,13 +76,13 @@ class _Client:
         self.data += more
         name = self.load.exchange.parse(self.data)
         if name:
-            moved = self.server and self.server != name
-            self.server = name
-            self.finish(time.monotonic(), f"moved to {name}" if moved else "")
+            before, self.server = self.server, name
+            moved = before not in (None, name)
+            self.finish(time.monotonic(), f"moved to {name}" if moved else "", before if moved else name)
 
-    def finish(self, now, error):
+    def finish(self, now, error, server=None):
         """Writes down a request, or the end of a connection on which nothing was asked."""
-        self.load.outcomes.append(Outcome(self.start or now, now, self.server, error, self.port))
+        self.load.outcomes.append(Outcome(self.start or now, now, server or self.server, error, self.port))
         if error or not self.load.keep:
             self.close()
         self.start, self.due = 0.0, now + self.load.pause

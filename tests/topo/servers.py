@@ -19,6 +19,7 @@ pid {dir}/nginx.pid;
 error_log {dir}/error.log warn;
 events {{ worker_connections 4096; }}
 http {{
+    log_format line '$msec $remote_addr $remote_port $request $status $body_bytes_sent';
     access_log {access};
     client_body_temp_path {dir}/body;
     proxy_temp_path {dir}/proxy;
@@ -30,7 +31,6 @@ http {{
     client_max_body_size 0;
     sendfile on;
     default_type text/plain;
-    log_format line '$msec $remote_addr $remote_port $request $status $body_bytes_sent';
     server {{
 {listen}
         add_header X-Server {name} always;
