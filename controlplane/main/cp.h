@@ -137,8 +137,8 @@ int cp_health_init(struct cp *cp, const char *run_dir, const char *monitor_user)
 /* The model changed, NULL: it is another one. Before the dataplane is told: new servers are not known to be up. */
 void cp_health_changed(struct cp *cp, const struct model_changes *changes);
 
-/* An operator enabled servers: those that waited for manual resume are let in again. */
-void cp_health_resume(struct cp *cp, const struct model_changes *changes);
+/* An operator enabled servers: those that waited for manual resume are let in again, which the note says. */
+void cp_health_resume(struct cp *cp, struct model_changes *changes, const char *author);
 
 /* "running", or since when nobody probes. */
 void cp_monitoring_text(const struct cp *cp, char *out, size_t size);

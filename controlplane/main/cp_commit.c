@@ -97,7 +97,7 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 	if (rc == 0 && commit->startup)
 		startup_note(cp, commit->startup);
 	if (rc == 0)
-		cp_health_resume(cp, changes);
+		cp_health_resume(cp, changes, commit->user->name);
 	if (rc || changes->count == 0)
 		return rc;
 	if (changes->config && commit->warnings)

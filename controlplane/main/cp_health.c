@@ -184,11 +184,19 @@ void cp_health_changed(struct cp *cp, const struct model_changes *changes)
 		health_model_changed(cp->health, cp->model, changes);
 }
 
-void cp_health_resume(struct cp *cp, const struct model_changes *changes)
+void cp_health_resume(struct cp *cp, struct model_changes *changes, const char *author)
 {
-	for (unsigned i = 0; cp->health && i < changes->enabled_count; i++)
-		if (health_resume(cp->health, changes->enabled[i]) == 0)
-			log_debug("object %u: resumed", changes->enabled[i]);
+	for (unsigned i = 0; cp->health && i < changes->enabled_count; i++) {
+		const struct object *o = model_get(cp->model, changes->enabled[i]);
+		size_t len = strlen(changes->note);
+
+		if (!o || health_resume(cp->health, o->id))
+			continue;
+		snprintf(changes->note + len, sizeof(changes->note) - len,
+			"%s%s: it waited for manual resume, and is used again", len ? "; " : "",
+			o->path);
+		journal_note(&cp->journal, "%s: resumed by %s", o->path, author);
+	}
 }
 
 void cp_monitoring_text(const struct cp *cp, char *out, size_t size)

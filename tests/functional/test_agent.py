@@ -11,7 +11,8 @@ from topo import weirconf as wc
 from topo.picture import server_address
 
 AGENT = wc.monitor("agent-check", "agent", interval=1, timeout=3, destination="*:9000")
-HTTP = wc.monitor("http", "web", interval=1, timeout=4, failures=1, send='"GET /health HTTP/1.0\\r\\n\\r\\n"', recv='"\\\\nok"')
+HTTP = wc.monitor("http", "web", interval=1, timeout=4, failures=2,
+                  send='"GET /health HTTP/1.0\\r\\n\\r\\n"', recv='"\\\\nok"')
 S1, S2 = "10.0.2.11:80", "10.0.2.12:80"
 
 
@@ -153,7 +154,8 @@ def test_down_is_told_apart_from_a_monitors_down_and_an_operators_word(place):
     place.nginx[1].sick()
     wait_until(lambda: place.of(S2, "monitorStatus") == "down", "the monitor finds s2 down")
     assert place.of(S2, "holds") == []
-    assert place.of(S2, "status.statusReason").startswith("The monitor says it is down (/Common/web: ")
+    assert place.of(S2, "status.statusReason").startswith(
+        "Pool member has been marked down by a monitor (/Common/web: ")
     place.edit("session user-disabled")
     text = place.weir.weirsh("show ltm pool web members")
     assert "Disabled by operator, forced offline by agent (agent says down: heap is full)" in text
@@ -167,7 +169,7 @@ def test_both_are_true_at_once(place):
     place.nginx[0].sick()
     wait_until(lambda: place.of(S1, "monitorStatus") == "down", "the monitor finds s1 down")
     assert place.of(S1, "status.statusReason").startswith(
-        "Disabled by agent (agent says drain); besides: The monitor says it is down (/Common/web: ")
+        "Disabled by agent (agent says drain); besides: Pool member has been marked down by a monitor (/Common/web: ")
     assert place.of(S1, "sessionStatus") == "user-disabled"
 
 
