@@ -113,12 +113,31 @@ static void revive(struct model *m, struct item *it)
 	it->given = 0;
 }
 
+int change_adopt(struct model *m, struct item *it, struct model_error *err)
+{
+	bool internal = m->internal;
+	int rc;
+
+	m->internal = true;
+	rc = set_text(m, it, model_field_find(it->o.kind, NULL, "ephemeral"), "false", err);
+	if (!rc)
+		rc = set_defaults(m, it, err);
+	m->internal = internal;
+	return rc;
+}
+
 int change_create(struct model *m, enum model_kind kind, struct item *owner, const char *path,
 	uint32_t id, struct item **out, struct model_error *err)
 {
 	uint32_t owner_id = owner ? owner->o.id : ID_NONE;
 	struct item *it = item_any(m, kind, owner_id, path);
 
+	if (it && !it->deleted && kind == KIND_POOL_MEMBER && item_is_ephemeral(it) &&
+		m->actor.class != HOLD_SYSTEM) {
+		if (out)
+			*out = it;
+		return change_adopt(m, it, err);
+	}
 	if (it && !it->deleted)
 		return fail_named(m, err, -EEXIST, kind, path, NULL, "exists already");
 	if (it) {
@@ -246,7 +265,8 @@ static int change_row(struct model *m, struct touch *t, struct model_change *row
 	char name[2 * MODEL_NAME_MAX];
 	bool any = false;
 
-	*row = (struct model_change){.id = it->o.id, .kind = it->o.kind};
+	*row = (struct model_change){
+		.id = it->o.id, .kind = it->o.kind, .ephemeral = item_is_ephemeral(it)};
 	if (!t->before && it->deleted)
 		return 0; /* came and went */
 	if (!t->before || it->deleted) {

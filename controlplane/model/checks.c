@@ -29,7 +29,9 @@ size_t item_key(const struct item *it, uint8_t key[KEY_MAX])
 		memcpy(key, &i->conf.interface, 4);
 		return i->conf.tagged ? 0 : 4;
 	}
-	if (!f || (it->o.kind == KIND_NODE && model_is_template(NULL, &it->o)))
+	/* The node that a person makes of an address comes before the one that a name had made of it. */
+	if (!f || (it->o.kind == KIND_NODE &&
+			  (model_is_template(NULL, &it->o) || item_is_ephemeral(it))))
 		return 0;
 	size_t size = f->host ? sizeof(struct ip_addr) : f->size;
 	memcpy(key, field_in(f, it->data), size);
@@ -112,6 +114,11 @@ static int check_node(struct model *m, struct item *it, struct model_error *err)
 
 	if (*name && !domain_name_ok(name))
 		return fail(m, err, -EINVAL, it, "fqdn name", "\"%s\" is no domain name", name);
+	if (!n->conf.ephemeral && !strncmp(path_name(it->o.path), MODEL_EPHEMERAL_PREFIX,
+					  sizeof(MODEL_EPHEMERAL_PREFIX) - 1))
+		return fail(m, err, -EINVAL, it, NULL,
+			"names that begin with " MODEL_EPHEMERAL_PREFIX
+			" are those that name resolution gives");
 	if (!model_is_template(m, &it->o))
 		rc = check_host(m, it, "address", &n->conf.address, err);
 	else if (ip_equal(&n->conf.address, &none))

@@ -120,6 +120,8 @@ static int put(enum model_kind kind, const char *path, struct item **it)
 	conf->id = ID_NONE;
 	if (!whole && conf->flags)
 		return 0;
+	if (kind == KIND_POOL_MEMBER && item_is_ephemeral(*it) && !(conf->flags & LOAD_STORE))
+		return change_adopt(conf->m, *it, conf->err);
 	if (item_is_ephemeral(*it) && !(conf->flags & LOAD_STORE))
 		return fail(conf->m, conf->err, -EEXIST, *it, NULL, "was made by name resolution");
 	if (!(*it)->unseen)

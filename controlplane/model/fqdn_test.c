@@ -146,10 +146,58 @@ static void test_replace(void)
 	model_free(m);
 }
 
+/* Who may change what of it; a person's node or member comes before it. */
+static void test_people(void)
+{
+	struct model *m = resolved();
+	struct ip_addr addr;
+
+	must(m, "modify ltm pool web members modify { _auto_10.0.0.1:80 { session user-disabled } "
+		"}");
+	must(m, "modify ltm node _auto_10.0.0.1 state user-down");
+	must_fail(m, "modify ltm node _auto_10.0.0.1 ratio 3",
+		"ltm node /Common/_auto_10.0.0.1: ratio: was made by name resolution, and has "
+		"what the node or member has that it was made from");
+	CHECK(command(
+		m, "modify ltm pool web members modify { _auto_10.0.0.1:80 { monitor tcp } }"));
+	CHECK(command(m, "create ltm node _auto_10.0.0.9 address 10.0.0.9"));
+	CHECK_STR(fixture_said, "ltm node /Common/_auto_10.0.0.9: names that begin with _auto_ are "
+				"those that name resolution gives");
+	CHECK(ip_parse("10.0.0.1", &addr) == 0 && !model_node_at(m, &addr));
+	must(m, "create ltm pool p members add { 10.0.0.1:80 }");
+	CHECK_STR(model_node_at(m, &addr)->path, "/Common/10.0.0.1");
+	model_free(m);
+}
+
+static void test_adopt(void)
+{
+	struct model *m = resolved();
+	struct model_error err = {0};
+	uint32_t made;
+	int rc;
+
+	must(m, "create ltm node s address 10.0.0.7");
+	CHECK(model_begin(m, &resolver) == 0);
+	rc = model_create(
+		m, KIND_POOL_MEMBER, object(m, KIND_POOL, "web")->id, "s:80", &made, &err);
+	rc = rc ? rc : model_set_text(m, made, NULL, "ephemeral", "true", &err);
+	rc = rc ? rc : model_set_text(m, made, NULL, "ratio", "7", &err);
+	CHECK(fixture_end(m, rc, &err, NULL) == 0);
+	must(m, "modify ltm pool web members add { s:80 { priority-group 2 } }");
+	const struct pool_member *p = model_pool_member(member(m, "web", "s:80"));
+	CHECK_INT(p->conf.ephemeral, 0);
+	CHECK_INT(p->conf.priority_group, 2);
+	CHECK_INT(p->live.ratio, 1);
+	CHECK_INT(member(m, "web", "s:80")->id, made);
+	model_free(m);
+}
+
 int main(void)
 {
 	test_template();
 	test_ephemeral();
 	test_replace();
+	test_people();
+	test_adopt();
 	return 0;
 }

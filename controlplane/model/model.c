@@ -245,6 +245,13 @@ bool model_is_template(const struct model *m, const struct object *o)
 	return node && node->conf.fqdn_name && !node->conf.ephemeral;
 }
 
+const struct object *model_node_at(const struct model *m, const struct ip_addr *addr)
+{
+	const struct item *it = key_find(m, KIND_NODE, addr, sizeof(*addr));
+
+	return it && !it->deleted ? &it->o : NULL;
+}
+
 uint64_t model_generation(const struct model *m)
 {
 	return m->generation;

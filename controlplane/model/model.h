@@ -298,6 +298,11 @@ const struct model_monitor_rule *model_monitor_rule(const struct model *m, const
 bool model_is_template(const struct model *m, const struct object *o);
 bool model_is_ephemeral(const struct object *o);
 
+#define MODEL_EPHEMERAL_PREFIX "_auto_" /* names of ephemeral nodes: "_auto_10.0.0.1" */
+
+/* The node with the address that is not ephemeral, or NULL. */
+const struct object *model_node_at(const struct model *m, const struct ip_addr *addr);
+
 /* Types of monitors that LTM has and Weir has not: "mssql". */
 bool model_monitor_type_is_ltms(const char *type);
 
@@ -319,6 +324,7 @@ struct model_change {
 	uint8_t kind;
 	uint8_t effect;	 /* EFFECT_* of all changed fields */
 	bool config;	 /* a config field changed, or created or deleted */
+	bool ephemeral;	 /* weir.conf has nothing of it */
 	bool owner_gone; /* of a deleted child: its owner was deleted too */
 	char *path;	 /* and owner's path, separated by a blank, for the journal */
 };

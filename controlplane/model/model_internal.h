@@ -180,6 +180,8 @@ static inline struct touch *touch_of(const struct model *m, const struct item *i
 /* Create and delete without questions of role or of fixed kinds. *it may be NULL. */
 int change_create(struct model *m, enum model_kind kind, struct item *owner, const char *path,
 	uint32_t id, struct item **it, struct model_error *err);
+/* A member that a name had made becomes the one that a person gives, with its connections. */
+int change_adopt(struct model *m, struct item *it, struct model_error *err);
 /* Takes what the open transaction has so far for good, and lets it go on. */
 int change_settle(struct model *m, struct model_error *err);
 /* Create, if the kind and the actor's role allow it. */

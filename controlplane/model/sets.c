@@ -110,6 +110,18 @@ static int set_begin(
 	return 0;
 }
 
+/* Of what a name made, others than the name decide who holds it and what its agents and monitors say. */
+static int check_ephemeral(const struct model *m, const struct item *it, const struct field *f,
+	struct model_error *err)
+{
+	if (!item_is_ephemeral(it) || m->internal || m->actor.class == HOLD_SYSTEM ||
+		(f && f->class == FIELD_LIVE && strcmp(f->name, "ratio")))
+		return 0;
+	return fail((struct model *)m, err, -EPERM, it, f ? f->name : NULL,
+		"was made by name resolution, and has what the node or member has that it was "
+		"made from");
+}
+
 static bool is_schema_default(
 	const struct model *m, const struct item *it, const struct field *f, const void *value)
 {
@@ -137,6 +149,8 @@ static int set_take(struct model *m, struct item *it, const struct field *f, str
 	if (f->create_only && t->before && !same && !m->internal && !m->whole)
 		return fail(m, err, -EINVAL, it, f->name,
 			"cannot be changed: delete and create the object");
+	if (!same && check_ephemeral(m, it, f, err))
+		return -EPERM;
 	if (!adds && names_objects(f))
 		change_drop_pending(m, it, f);
 	field_put(m, it, f, v->data);
@@ -247,6 +261,8 @@ int set_defaults(struct model *m, struct item *it, struct model_error *err)
 {
 	const struct kind *k = kind_of(it);
 
+	if (check_ephemeral(m, it, NULL, err))
+		return -EPERM;
 	if (!item_touch(m, it))
 		return fail(m, err, -ENOMEM, it, NULL, "no memory");
 	for (unsigned i = 0; i < k->field_count; i++) {

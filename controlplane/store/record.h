@@ -16,6 +16,7 @@ enum record_type {
 	RECORD_COMMIT,	 /* text of a change; config fields */
 	RECORD_LIVE,	 /* the same, live fields alone */
 	RECORD_SAVED,	 /* the startup file has been written */
+	RECORD_PASSING,	 /* text of a change that the startup file would have nothing of */
 };
 
 struct record {

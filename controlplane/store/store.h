@@ -27,6 +27,7 @@ struct store_commit {
 	uint64_t generation, time; /* ms since 1970 */
 	uint32_t changes;
 	bool config;
+	bool passing;	  /* of what name resolution made: the startup file has nothing of it */
 	uint32_t live_id; /* the one object of a change of live fields, else ID_NONE */
 	char author[64];
 	char what[120]; /* first line of the change */

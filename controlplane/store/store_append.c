@@ -73,6 +73,14 @@ int store_log_add(struct store *s, struct record *r, bool durable)
 	return 0;
 }
 
+static bool is_passing(const struct model_changes *changes)
+{
+	for (unsigned i = 0; i < changes->count; i++)
+		if (!changes->row[i].ephemeral)
+			return false;
+	return true;
+}
+
 int store_append(struct store *s, const struct model *m, const struct model_changes *changes,
 	const char *author, const char *what)
 {
@@ -88,6 +96,8 @@ int store_append(struct store *s, const struct model *m, const struct model_chan
 	};
 
 	model_print_changes(m, changes, &text);
+	if (is_passing(changes))
+		r.type = RECORD_PASSING;
 	if (!changes->config)
 		ids = calloc(changes->count + 1, sizeof(*ids));
 	for (unsigned i = 0; ids && i < changes->count; i++)

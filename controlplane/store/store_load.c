@@ -112,7 +112,8 @@ static int log_record_load(struct store *s, struct model *m, const char *path,
 	if (r->seq != s->seq + 1)
 		return load_failed(err, path, "changes before this file's are missing");
 	rc = store_note(s, r);
-	if (rc == 0 && (r->type == RECORD_COMMIT || r->type == RECORD_LIVE))
+	if (rc == 0 &&
+		(r->type == RECORD_COMMIT || r->type == RECORD_LIVE || r->type == RECORD_PASSING))
 		rc = model_load(m, r->text, r->length, path, LOAD_STORE | LOAD_MERGE, err);
 	return rc;
 }

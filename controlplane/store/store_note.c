@@ -52,7 +52,8 @@ static void commit_fill(struct store_commit *c, const struct record *r)
 	*c = (struct store_commit){.generation = r->generation,
 		.time = r->time,
 		.changes = r->changes,
-		.config = r->type == RECORD_COMMIT,
+		.config = r->type == RECORD_COMMIT || (r->type == RECORD_PASSING && !r->ids),
+		.passing = r->type == RECORD_PASSING,
 		.live_id = r->ids && r->changes == 1 ? r->ids[0] : ID_NONE};
 	strncpy(c->author, r->author, sizeof(c->author) - 1);
 	strncpy(c->what, r->what, sizeof(c->what) - 1);
@@ -64,6 +65,20 @@ static void history_add(struct store *s, const struct record *r)
 	s->history_next = (s->history_next + 1) % STORE_HISTORY;
 	if (s->history_count < STORE_HISTORY)
 		s->history_count++;
+}
+
+/* A name that has other addresses every minute does not push out what people did. */
+static struct store_commit *history_of_passing(struct store *s, const struct record *r)
+{
+	struct store_commit *newest =
+		s->history_count
+			? &s->history[(s->history_next + STORE_HISTORY - 1) % STORE_HISTORY]
+			: NULL;
+
+	return r->type == RECORD_PASSING && !r->ids && newest && newest->passing &&
+			       newest->config && !strcmp(newest->author, r->author)
+		       ? newest
+		       : NULL;
 }
 
 /* An agent that pushes a ratio every few seconds takes one place per object, with the newest push. */
@@ -87,9 +102,11 @@ int store_note(struct store *s, const struct record *r)
 	}
 	if (r->type == RECORD_COMMIT)
 		s->unsaved_commits++;
-	for (uint32_t i = 0; r->ids && i < r->changes && rc == 0; i++)
+	for (uint32_t i = 0; r->ids && i < r->changes && rc == 0 && r->type == RECORD_LIVE; i++)
 		rc = unsaved_add(s, r->ids[i]);
-	struct store_commit *same = history_of_object(s, r);
+	struct store_commit *same = history_of_passing(s, r);
+	if (!same)
+		same = history_of_object(s, r);
 	if (same)
 		commit_fill(same, r);
 	else

@@ -351,6 +351,39 @@ static void test_locked_and_damaged(struct store **s, struct model **m)
 	CHECK(store_open("/proc/nowhere/store", &other, reason, sizeof(reason)) < 0);
 }
 
+/* A node that a name has made, made or modified; what: for the history. */
+static void resolved(struct store *s, struct model *m, const char *name, const char *what)
+{
+	static const struct model_actor system = {.class = HOLD_SYSTEM, .role = ROLE_ADMIN};
+	struct model_changes changes;
+	struct model_error err;
+	uint32_t id;
+
+	CHECK_INT(model_begin(m, &system), 0);
+	CHECK_INT(model_create(m, KIND_NODE, ID_NONE, name, &id, &err), 0);
+	CHECK_INT(model_set_text(m, id, NULL, "address", strrchr(name, '_') + 1, &err), 0);
+	CHECK_INT(model_set_text(m, id, NULL, "ephemeral", "true", &err), 0);
+	CHECK_INT(model_commit(m, &changes, &err), 0);
+	CHECK_INT(store_append(s, m, &changes, "system", what), 0);
+	model_changes_fini(&changes);
+}
+
+/* What name resolution makes comes back, is not unsaved, and takes one place of the history. */
+static void test_passing(struct store **s, struct model **m)
+{
+	unsigned unsaved = store_unsaved(*s);
+
+	edit(*s, *m, VERB_CREATE, "ltm node before address 10.7.7.7");
+	resolved(*s, *m, "_auto_10.7.7.1", "one");
+	resolved(*s, *m, "_auto_10.7.7.2", "two");
+	CHECK_INT(store_unsaved(*s), unsaved + 1);
+	CHECK_STR(store_commit_at(*s, 0)->what, "two");
+	CHECK_STR(store_commit_at(*s, 1)->what, "ltm node before address 10.7.7.7");
+	reopen(s, m);
+	edit(*s, *m, VERB_MODIFY, "ltm node _auto_10.7.7.1 session user-disabled");
+	CHECK_INT(store_unsaved(*s), unsaved + 1);
+}
+
 int main(void)
 {
 	log_init("store_test", LOG_LEVEL_ERROR);
@@ -372,6 +405,7 @@ int main(void)
 	test_missing_part(&s, &m);
 	test_save(&s, &m);
 	test_pushes(&s, &m);
+	test_passing(&s, &m);
 	test_locked_and_damaged(&s, &m);
 	store_close(s);
 	model_free(m);
