@@ -160,6 +160,16 @@ static int batch_apply(struct cp *cp, void *ctx, struct model_error *err)
 	return 0;
 }
 
+/* A command as its author typed it, but for passwords. */
+static void describe_edit(const char *verb, const char *text, char *out, size_t size)
+{
+	struct text masked = {0};
+
+	model_mask_secrets(text, &masked);
+	snprintf(out, size, "%s %s", verb, masked.data && !masked.failed ? masked.data : "");
+	text_fini(&masked);
+}
+
 /* What the history says of a request: its first line, in weirsh's words as far as it has any. */
 static void describe(const json_t *request, char *out, size_t size)
 {
@@ -169,7 +179,7 @@ static void describe(const json_t *request, char *out, size_t size)
 	char *owner = text_of(request, "owner"), *name = text_of(request, "name");
 
 	if (op && !strcmp(op, "edit"))
-		snprintf(out, size, "%s %s", verb ? verb : "", text ? text : "");
+		describe_edit(verb ? verb : "", text ? text : "", out, size);
 	else
 		snprintf(out, size, "%s %s %s%s%s", op ? op : "", kind ? kind : "",
 			owner ? owner : "", owner && *owner ? " " : "", name ? name : "");

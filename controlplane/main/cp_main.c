@@ -125,6 +125,26 @@ static int store_begin(struct cp *cp)
 	return rc;
 }
 
+static int key_init(struct cp *cp)
+{
+	uint8_t key[MODEL_KEY_BYTES];
+	bool made;
+	int rc = store_key(cp->store_dir, key, &made);
+
+	if (rc)
+		log_error("store: %s/machine-key: %s", cp->store_dir,
+			rc == -EBADMSG ? "is no key" : strerror(-rc));
+	else
+		model_secret_key(key);
+	explicit_bzero(key, sizeof(key));
+	if (rc == 0 && made && !store_is_empty(cp->store))
+		log_warning("store: %s/machine-key was missing: passwords that it encrypted are "
+			    "lost, give "
+			    "them again",
+			cp->store_dir);
+	return rc;
+}
+
 static int configuration_init(struct cp *cp)
 {
 	struct model_error err = {0};
@@ -135,6 +155,9 @@ static int configuration_init(struct cp *cp)
 		log_error("store: %s", sentence);
 		return rc;
 	}
+	rc = key_init(cp);
+	if (rc)
+		return rc;
 	cp->model = model_new();
 	if (!cp->model)
 		return -ENOMEM;

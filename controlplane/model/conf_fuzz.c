@@ -14,7 +14,11 @@ static const char sample[] = "net vlan a { interfaces { 1.1 { } } }\n"
 			     "vlans { a } vlans-enabled }\n"
 			     "ltm snatpool p { members { 10.0.0.20 } }\n"
 			     "ltm profile fastl4 l { idle-timeout 60 }\n"
-			     "ltm profile fastl4 m { defaults-from l }\n";
+			     "ltm profile fastl4 m { defaults-from l }\n"
+			     "ltm monitor http h { interval 3 recv OK password x }\n"
+			     "ltm monitor http i { defaults-from h }\n"
+			     "ltm node n { fqdn { name n.example } monitor icmp }\n"
+			     "ltm pool api { monitor min 1 of { h tcp } members { n:80 { } } }\n";
 
 static void fault(const char *what, const struct text *a, const struct text *b)
 {

@@ -4,7 +4,8 @@
 NOTE = "<!-- Generated from controlplane/model/schema: do not edit. -->\n"
 
 INDEX = r"""Fields of class `config` are changed by commits; `live` ones in
-milliseconds, without a commit; `read-only` ones never. "Who" is the least role that may change it.
+milliseconds, without a commit; `read-only` ones never; `secret` ones are shown and saved encrypted under the
+key of the machine (`machine-key` in the directory of the running store), plain text is taken. "Who" is the least role that may change it.
 
 Names stand in the partition `/Common`, which may be left out. A name may hold every byte above a blank but
 `{}"'\#~/,;|` and has at most 200 bytes. A pool member is `address:port` or `node:port`, with an IPv6
@@ -58,7 +59,8 @@ def values(f):
     if f["type"] in ("ref", "refs"):
         several = "names of " if f["type"] == "refs" else "name of "
         return several + " or ".join(f["refs"])
-    return {"string": f"text, up to {f.get('max', 64)} bytes", "ip": "IP address",
+    later = ", encrypted when taken" if f["class"] == "secret" else ""
+    return {"string": f"text, up to {f.get('max', 64)} bytes" + later, "ip": "IP address",
             "prefix": "address/length", "mask": "network mask", "services": "`none`, `all`, `default`, or "
             "protocol:port", "endpoint": "address:port, IPv6 address.port", "holds": "see below",
             "monitor-rule": RULES if f.get("default") == "none" else "`default`, " + RULES,

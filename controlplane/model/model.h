@@ -271,7 +271,7 @@ const struct object *model_monitor_find(const struct model *m, const char *name)
  * The members of docs/monitor-protocol.md's "monitor" but id, name and kind: numbers as numbers, flags
  * as booleans, texts as texts (empty ones are left out), "variables" as an object. A member of a field
  * with a folder holds the name of the file: the caller puts the text or the path in its place. Holds
- * secrets. inband gives its own fields. NULL: no memory.
+ * secrets in plain text. inband gives its own fields. NULL: no memory.
  */
 json_t *model_monitor_json(const struct model *m, const struct object *o);
 
@@ -305,6 +305,20 @@ const struct object *model_node_at(const struct model *m, const struct ip_addr *
 
 /* Types of monitors that LTM has and Weir has not: "mssql". */
 bool model_monitor_type_is_ltms(const char *type);
+
+/* ---- secrets: fields of class FIELD_SECRET ---- */
+
+enum { MODEL_KEY_BYTES = 32 };
+
+/*
+ * The machine's key, of the whole process: secrets are kept and shown encrypted under it. Without one a
+ * random key is taken, and secrets that are encrypted already are believed to be right.
+ */
+void model_secret_key(const uint8_t key[MODEL_KEY_BYTES]);
+
+/* Words of a command as they may be written down: what follows the name of such a field becomes ***. */
+struct text;
+void model_mask_secrets(const char *text, struct text *out);
 
 /* ---- transactions ---- */
 

@@ -216,6 +216,16 @@ bool interface_name_ok(const char *name);
 /* What must hold of one object. */
 int check_item(struct model *m, struct item *it, struct model_error *err);
 
+/* ---- secrets ---- */
+
+bool secret_is_sealed(const char *text);
+char *secret_seal(const char *plain);  /* to be freed; NULL: no memory */
+char *secret_open(const char *sealed); /* for secret_free; NULL: not ours */
+void secret_free(char *plain);
+bool secret_same(const char *sealed, const char *other);
+/* A secret that people give, plain or encrypted, as the handle of the encrypted text. */
+int secret_parse(struct model *m, const char *text, uint32_t *handle, char *reason, size_t size);
+
 /* ---- monitors ---- */
 
 /* A rule as people write it; names are full paths. */

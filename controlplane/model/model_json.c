@@ -99,7 +99,7 @@ static void put_flag(json_t *out, const struct item *it, const struct field *f)
 /* Texts that are empty and references to nothing are left out, as LTM does. */
 static bool json_leaves_out(const struct item *it, const struct field *f, const char *text)
 {
-	if (f->hidden || f->type == TYPE_HOLDS || f->class == FIELD_SECRET)
+	if (f->hidden || f->type == TYPE_HOLDS)
 		return true;
 	switch (f->type) {
 	case TYPE_STRING:

@@ -29,6 +29,15 @@ static bool is_switch(const struct field *f)
 	       !w[2].text;
 }
 
+static json_t *secret_json(const char *sealed)
+{
+	char *plain = secret_open(sealed);
+	json_t *out = plain ? ipc_text_new(plain, strlen(plain)) : NULL;
+
+	secret_free(plain);
+	return out;
+}
+
 static json_t *value_json(const struct model *m, const struct object *o, const struct field *f)
 {
 	uint32_t number;
@@ -44,6 +53,8 @@ static json_t *value_json(const struct model *m, const struct object *o, const s
 		text = model_string(m, *(const uint32_t *)field_in(f, o->data));
 		if (!*text)
 			return NULL;
+		if (f->class == FIELD_SECRET)
+			return secret_json(text);
 		return f->probe && !strcmp(f->probe, "variables")
 			       ? variables_json(text)
 			       : ipc_text_new(text, strlen(text));

@@ -219,6 +219,21 @@ static int set_rule(struct model *m, struct item *it, const struct field *f, con
 	return rc;
 }
 
+/* The same secret again stays as it is: encrypted anew it would look like another. */
+static void keep_secret(
+	struct model *m, const struct item *it, const struct field *f, struct value *v)
+{
+	uint32_t before = *(const uint32_t *)field_in(f, it->data), after;
+
+	memcpy(&after, v->data, sizeof(after));
+	if (before == after ||
+		!secret_same(strings_text(&m->strings, before), strings_text(&m->strings, after)))
+		return;
+	strings_count(&m->strings, after, -1);
+	strings_count(&m->strings, before, 1);
+	memcpy(v->data, &before, sizeof(before));
+}
+
 int set_text(struct model *m, struct item *it, const struct field *f, const char *text,
 	struct model_error *err)
 {
@@ -235,6 +250,8 @@ int set_text(struct model *m, struct item *it, const struct field *f, const char
 	rc = value_parse(m, f, text, &v);
 	if (rc)
 		return fail(m, err, rc, it, f->name, "%s", v.reason);
+	if (f->class == FIELD_SECRET)
+		keep_secret(m, it, f, &v);
 	return f->hold ? set_hold(m, it, f, &v, err) : set_take(m, it, f, &v, false, err);
 }
 

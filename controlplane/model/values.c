@@ -92,9 +92,16 @@ static int parse_string(struct model *m, const struct field *f, const char *text
 {
 	size_t len = strlen(text);
 
-	if (len > f->max)
+	if (len > f->max && !(f->class == FIELD_SECRET && secret_is_sealed(text)))
 		return bad(v, -EINVAL, "%zu bytes are more than the %u allowed", len, f->max);
-	uint32_t handle = strings_get(&m->strings, text, len);
+	uint32_t handle = 0;
+	int rc = 0;
+	if (f->class == FIELD_SECRET)
+		rc = secret_parse(m, text, &handle, v->reason, sizeof(v->reason));
+	else
+		handle = strings_get(&m->strings, text, len);
+	if (rc)
+		return rc;
 	if (handle == UINT32_MAX)
 		return bad(v, -ENOMEM, "no memory");
 	number_store(f, v, handle);

@@ -7,6 +7,7 @@
  *   log       what was committed since; folded into a new `running` when it has grown
  *   log.old   the log before that, while folding is under way
  *   startup   copy of the startup file (weir.conf) as it was read or written last
+ *   machine-key  the key that secrets in all of these and in the startup file are encrypted with
  *   lock      held by the one weir-cp that uses the folder
  *
  * A commit with config fields is on the disk when store_append returns. A change of live fields alone is
@@ -39,6 +40,10 @@ struct store_commit {
  */
 int store_open(const char *folder, struct store **out, char *reason, size_t size);
 void store_close(struct store *s);
+
+/* The machine's key of an open folder; made (mode 0600) if it is not there. 0, or -errno: -EBADMSG
+ * the file is no key. */
+int store_key(const char *folder, uint8_t key[MODEL_KEY_BYTES], bool *made);
 
 /* True if it never held a configuration. */
 bool store_is_empty(const struct store *s);

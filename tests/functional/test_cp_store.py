@@ -177,3 +177,43 @@ def test_save_through_a_symbolic_link(cp):
     cp.ask("save")
     assert cp.conf.is_symlink() and "linked" in (own / "site.conf").read_text()
     assert [path.name for path in own.iterdir()] == ["site.conf"]
+
+
+def test_secrets_are_written_down_encrypted(cp):
+    cp.conf.write_text(cp.conf.read_text() + "ltm monitor http old { password FirstSecret }\n")
+    cp.start()
+    cp.edit("create", 'ltm monitor http new username u password "Second Secret"')
+    cp.ask("create", kind="ltm monitor radius", name="third", body={"secret": "ThirdSecret", "username": "u"})
+    assert cp.show("sys history")[1]["what"] == "create ltm monitor http new username u password ***"
+    assert "password $W$1$" in cp.list("ltm monitor http")
+    rows = cp.ask("list", kind="ltm monitor radius", name="third", form="rest")[0]
+    assert rows[0]["secret"].startswith("$W$1$")
+    cp.ask("save")
+    before = cp.list("ltm monitor")
+    cp.restart(kill=True)
+    assert cp.list("ltm monitor") == before
+    cp.conf.write_text(cp.conf.read_text().replace("username u", "username v"))
+    cp.ask("load")
+    assert cp.list("ltm monitor") == before.replace("username u", "username v")
+    key = cp.store / "machine-key"
+    assert key.stat().st_mode & 0o777 == 0o600 and key.stat().st_size == 32
+    for path in (path for path in cp.run_dir.rglob("*") if path.is_file()):
+        assert b"Secret" not in path.read_bytes(), path
+    # without the key the configuration stays, only its secrets are lost
+    cp.stop()
+    key.unlink()
+    cp.start()
+    assert "username v" in cp.list("ltm monitor")
+    text = cp.conf.read_text()
+    error = error_of(cp.ask, "load", text=text, file="their.conf")
+    assert error["field"] in ("password", "secret") and "another machine" in error["reason"]
+
+
+def test_a_key_of_the_wrong_size_is_not_used(cp):
+    cp.start()
+    cp.stop()
+    (cp.store / "machine-key").write_bytes(b"short")
+    with pytest.raises(DaemonFault):
+        cp.start()
+    assert "machine-key: is no key" in cp.daemon.text() and cp.daemon.process.wait(10) == 1
+    cp.daemon.process = None
