@@ -148,7 +148,7 @@ bool health_store_object(struct health *h, struct health_object *o);
 bool health_store_instance(struct health *h, struct health_inst *in);
 void health_store_loaded(struct health_store *s);
 
-/* The object's line in the file is old: written within a second, or at once by save. */
+/* The object's record in the file is old: written at the end of the loop's turn, or at once by save. */
 void health_store_changed(struct health_store *s, uint32_t object);
 void health_store_save(struct health_store *s);
 

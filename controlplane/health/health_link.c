@@ -18,7 +18,7 @@
 
 #define OUTPUT_MAX (64u << 20)	 /* bytes that may wait beside a sync */
 #define OUTPUT_PART (256u << 10) /* of a sync at a time */
-#define SILENCE_SECONDS 10	 /* a peer that takes nothing for so long is given up */
+#define SILENCE_SECONDS 5	 /* a peer that takes nothing for so long is given up */
 
 enum link_state {
 	LINK_NONE,

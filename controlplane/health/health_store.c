@@ -2,8 +2,8 @@
 /*
  * Verdicts in a file of the store, so that neither a restart of weir-cp nor one of both daemons changes what
  * is usable. The file is a head, then one record for each object whenever something of it has changed; the last
- * one counts. It is written anew when most of it is old. It needs no fsync: after a crash of the machine old
- * verdicts are as good as none, since probes tell at once.
+ * one counts. What changes in one turn of the loop is appended at its end; the file is written anew when most of
+ * it is old. It needs no fsync: after a crash of the machine old verdicts are as good as none, since probes tell.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -326,7 +326,7 @@ void health_store_changed(struct health_store *s, uint32_t object)
 	if (o)
 		o->unsaved = true;
 	if (s->count == 1)
-		event_add(s->timer, &(struct timeval){.tv_sec = 1});
+		event_add(s->timer, &(struct timeval){0});
 }
 
 /* --- open and close ------------------------------------------------------------------------------- */

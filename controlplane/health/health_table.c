@@ -103,6 +103,7 @@ static void monitor_look(struct health *h, struct health_monitor *m, const struc
 	struct health_inst *in;
 
 	health_model_monitor(h, o, &fresh);
+	bool was_probed = m->message && !m->refused;
 	bool told = !json_equal(fresh.message, m->message) || !text_equal(fresh.fault, m->fault);
 	bool moved = !ip_equal(&fresh.to_address, &m->to_address) || fresh.to_port != m->to_port;
 	bool judged = fresh.manual_resume != m->manual_resume;
@@ -115,7 +116,7 @@ static void monitor_look(struct health *h, struct health_monitor *m, const struc
 		health_link_monitor(h->link, m);
 	LIST_FOREACH(in, &m->instances, of_monitor)
 	{
-		if (told || moved)
+		if (moved || !was_probed)
 			health_link_instance(h->link, in);
 		if (!m->active)
 			health_passive_changed(h, in);
@@ -317,6 +318,14 @@ static void object_make(struct health *h, struct health_object *x,
 		x->fresh = false;
 }
 
+/* Templates have no address: what name resolution makes of them is looked at. */
+static const struct model_monitor_rule *rule_of(const struct health *h, const struct object *o)
+{
+	static const struct model_monitor_rule none;
+
+	return model_is_template(h->model, o) ? &none : model_monitor_rule(h->model, o);
+}
+
 static bool holds_offline(const struct holds *holds)
 {
 	return holds_bits(holds) & HOLD_STATE;
@@ -344,7 +353,7 @@ static void member_look(struct health *h, const struct object *o)
 		return;
 	member_link(h, x, node);
 	target_set(h, x, &model_node(node)->conf.address, member->conf.port);
-	object_make(h, x, model_monitor_rule(h->model, o),
+	object_make(h, x, rule_of(h, o),
 		holds_offline(&member->live.holds) || holds_offline(&model_node(node)->live.holds));
 }
 
@@ -357,7 +366,7 @@ static void node_look(struct health *h, const struct object *o)
 		return;
 	bool was_offline = x->offline;
 	target_set(h, x, &node->conf.address, 0);
-	object_make(h, x, model_monitor_rule(h->model, o), holds_offline(&node->live.holds));
+	object_make(h, x, rule_of(h, o), holds_offline(&node->live.holds));
 	if (was_offline == x->offline)
 		return;
 	LIST_FOREACH(member, &x->members, of_node)
