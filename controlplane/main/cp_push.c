@@ -117,7 +117,8 @@ static void on_lost(void *ctx)
 
 	cp->refused[0] = 0;
 	cp_down_lost(cp);
-	drains_lost(cp->drains);
+	if (cp->drains)
+		drains_lost(cp->drains);
 	journal_note(&cp->journal, "dataplane lost");
 }
 
