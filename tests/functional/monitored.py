@@ -20,7 +20,7 @@ SILENT, REFUSING = INTERVAL + TIMEOUT - INTERVAL, INTERVAL
 SLACK = 1.0  # for a machine that is busy with other things
 SETTLED = 0.1  # a request that began this long after "down" was shown must not fail
 
-WAYS = {"kill": REFUSING, "freeze": SILENT, "deaf": SILENT, "sick": SILENT, "wrong": SILENT}
+WAYS = {"kill": REFUSING, "freeze": SILENT, "deaf": SILENT, "unplug": SILENT, "sick": SILENT, "wrong": SILENT}
 
 # The answer's last line, so that "200 OK" is not taken for it.
 HTTP_CHECK = {"send": r'"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"', "recv": r'"\\nok"'}
@@ -134,6 +134,9 @@ def hurt(lab, way, number=1, yes=True):
     if way == "deaf":
         lab.services[0].servers[number - 1].deaf(yes)
         return
+    if way == "unplug":
+        lab.picture.lan.ip("link", "set", f"s{number}", "down" if yes else "up")
+        return
     for service in lab.services:
         server = service.servers[number - 1]
         if way == "kill":
@@ -146,11 +149,10 @@ def hurt(lab, way, number=1, yes=True):
 
 @contextlib.contextmanager
 def hurting(lab, way, number=1):
-    """Meanwhile server number of every service is hurt. Gives the moment in which that began."""
-    begin = time.monotonic()
-    hurt(lab, way, number)
+    """Meanwhile server number of every service is hurt. Gives the moment from which it wholly is."""
     try:
-        yield begin
+        hurt(lab, way, number)
+        yield time.monotonic()
     finally:
         hurt(lab, way, number, False)
 

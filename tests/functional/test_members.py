@@ -137,6 +137,7 @@ def test_flapping_member_disrupts_nobody(topology, workers, ip4):
 
 
 def test_adding_and_removing_members_moves_no_flow(topology, ip4):
+    """cilium/cilium#14844: what is removed gets nothing new, and its connections are not reset."""
     picture, weir = start(topology, ip4, servers=3)
     weir.weirsh(f"modify ltm pool web members delete {{ {name(ip4, 3)} }}")
     socks = [picture.client.connect((ip4.virtual, 80)) for _ in range(6)]

@@ -6,7 +6,7 @@
 import time
 
 import pytest
-from monitored import INTERVAL, Lab, hurt, web
+from monitored import INTERVAL, Lab, hurt, hurting, web
 
 from topo import standard
 from topo import weirconf as wc
@@ -39,7 +39,7 @@ def lab():
         yield Lab(topo.picture, web(check=CHECK))
 
 
-@pytest.mark.parametrize("period, times", [(2.0, 4), pytest.param(2.0, 60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("period, times", [(2.0, 3), pytest.param(2.0, 60, marks=pytest.mark.long)])
 def test_a_flapping_server_flaps_nobody_and_moves_no_flow(lab, period, times):
     """cilium/cilium#42170: readiness that comes and goes disrupts no connection, neither of others nor its own."""
     weir, service = lab.weir, lab.services[0]
@@ -96,17 +96,36 @@ def test_a_commit_touches_only_what_differs(lab):
 def test_a_changed_monitor_keeps_its_verdicts(lab):
     """A slower rhythm is taken at once, and nobody is checked anew (acassen/keepalived#381)."""
     weir, service = lab.weir, lab.services[0]
-    hurt(lab, "sick", number=3)
-    lab.until(3, ["down"], INTERVAL + 1)
-    begin = time.time()
-    weir.edit("modify", "ltm monitor http web-check up-interval 3 timeout 9")
-    for _ in range(30):
-        assert [service.member(weir, number) for number in (1, 2, 3)] == ["up", "up", "down"]
-        time.sleep(0.2)
-    assert gaps(service.servers[0].asked("/health", begin))[-1] > 2.5
-    weir.edit("modify", "ltm monitor http web-check up-interval 0 timeout 4")
-    hurt(lab, "sick", number=3, yes=False)
+    with hurting(lab, "sick", number=3):
+        lab.until(3, ["down"], INTERVAL + 1)
+        begin = time.time()
+        weir.edit("modify", "ltm monitor http web-check up-interval 3 timeout 9")
+        for _ in range(30):
+            assert [service.member(weir, number) for number in (1, 2, 3)] == ["up", "up", "down"]
+            time.sleep(0.2)
+        assert gaps(service.servers[0].asked("/health", begin))[-1] > 2.5
+        weir.edit("modify", "ltm monitor http web-check up-interval 0 timeout 4")
     lab.until(3, ["up"], 5)
+
+
+def test_a_reload_neither_brings_a_failed_server_back_nor_loses_it(lab):
+    """acassen/keepalived#608, acassen/keepalived#1163, acassen/keepalived#106 (a patch): what is known of a server
+    outlives the reload, and its return is noticed after it as before."""
+    weir, service = lab.weir, lab.services[0]
+    text = weir.conf_path.read_text()
+    more = wc.monitor("tcp", "more", interval=1) + wc.pool("more", [(server_address(3), 80)], monitor="more")
+    with lab.asked():
+        with hurting(lab, "sick", number=3):
+            _, out = lab.until(3, ["down"], INTERVAL + 1)[service]
+            for config in (text, text + more, text, more + text, text):
+                weir.ask("load", text=config, file="again")
+                for _ in range(5):
+                    assert [service.member(weir, number) for number in (1, 2, 3)] == ["up", "up", "down"]
+                    time.sleep(0.1)
+            assert set(service.fresh.answered(out + 0.1)) == {"s1", "s2"}
+        lab.until(3, ["up"], INTERVAL + 1)
+        lab.wait_answered(service.fresh)
+        assert not service.fresh.failures() and not service.kept.failures()
 
 
 def test_a_server_that_is_out_churns_nothing(lab):

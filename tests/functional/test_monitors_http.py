@@ -11,13 +11,13 @@ from monitored import SLACK, WAYS, Lab, fall_and_return, hurting, web
 from topo import standard, wrk_end, wrk_start
 from topo.picture import VIRTUAL
 
-RAMP = 4
+RAMP = 3
 
 
 @pytest.fixture(scope="module")
 def lab():
     with standard(servers=3) as topo:
-        yield Lab(topo.picture, web("/health", b"ok"))
+        yield Lab(topo.picture, web("/health", b"ok"), workers=2)
 
 
 @pytest.mark.parametrize("way", WAYS)

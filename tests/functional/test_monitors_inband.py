@@ -24,7 +24,7 @@ def lab():
                                     check={"failures": 2, "failure_interval": 30, "retry_time": RETRY}))
 
 
-@pytest.mark.parametrize("way", ["kill", "deaf"])
+@pytest.mark.parametrize("way", ["kill", "deaf", "unplug"])
 def test_nobody_fails_and_the_server_is_out(lab, way):
     service = lab.services[0]
     with lab.asked():
@@ -45,7 +45,7 @@ def lost(service, begin):
     return service.fresh.failures(begin + UNDER_WAY)
 
 
-@pytest.mark.parametrize("way", ["kill", "deaf"])
+@pytest.mark.parametrize("way", ["kill", pytest.param("deaf", marks=pytest.mark.long)])
 def test_a_server_that_is_not_well_yet_is_out_again_unseen(lab, way):
     """After retry-time it gets connections again; if it still fails, others take them."""
     service = lab.services[0]
