@@ -94,8 +94,8 @@ class FakeDp:
         objects = struct.unpack_from("=Q", self.counters, 56)[0]
         struct.pack_into("=Q", self.counters, objects + slot * 64 + 4 * 8, connections)
 
-    def event(self, number, kind, ident):
-        row = EVENT.pack(kind, ident, 0, 0, number * 10**9, bytes(16), bytes(6))
+    def event(self, number, kind, ident, detail=0):
+        row = EVENT.pack(kind, ident, detail, 0, number * 10**9, bytes(16), bytes(6))
         self._send(MSG_EVENTS, 0, struct.pack("=QII", number, 1, 0) + row)
 
     def _serve(self):
