@@ -171,6 +171,7 @@ static enum outcome show_dataplane(struct shell *sh)
 	if (!state)
 		state = json_object();
 	json_object_set(state, "running-generation", json_object_get(row, "generation"));
+	json_object_set(state, "monitoring", json_object_get(row, "monitoring"));
 	if (sh->json) {
 		shell_print_json(sh, state);
 	} else {
@@ -179,6 +180,7 @@ static enum outcome show_dataplane(struct shell *sh)
 		add_value(&t, "Generation in Force", state, "generation");
 		add_value(&t, "Running Generation", state, "running-generation");
 		add_value(&t, "Workers", state, "workers");
+		add_value(&t, "Monitoring", state, "monitoring");
 		add_value(&t, "Refused", state, "refused");
 		add_value(&t, "Kernel", row, "kernel");
 		print_block(sh, "Sys::Dataplane", &t);

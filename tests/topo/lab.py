@@ -156,7 +156,7 @@ def serve(args, topo):
     address = VIRTUAL[family]
     picture = topo.picture
     picture.start_nginx()
-    picture.start_weir(*configuration(picture), workers=args.workers, driver=args.port_driver)
+    picture.start_weir(*configuration(picture), workers=args.workers, driver=args.port_driver, monitor=True)
     print(f"sending {REQUESTS} requests to http://{wc.join(address, 80)} from {picture.client}", flush=True)
     counts = collections.Counter(request(picture.client, address) for _ in range(REQUESTS))
     print(table(counts, family), flush=True)

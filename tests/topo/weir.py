@@ -130,13 +130,14 @@ class Weir:
     driver:   "af_xdp" or "af_packet".
     idle:     "backoff" or "poll".  flows: most flows per worker.
     monitor:  with weir-mon (self.mon); None: if the configuration names a monitor.
+    conf_dir: of weir.conf and the scripts of monitors, which do not see the run directory; default run_dir.
     """
 
     def __init__(self, ns, run_dir, config, ports, workers=1, idle="backoff", driver="af_xdp",
-                 flows=16384, dp_options=(), start=True, monitor=None):
+                 flows=16384, dp_options=(), start=True, monitor=None, conf_dir=None):
         self.ns, self.run_dir = ns, pathlib.Path(run_dir)
         self.run_dir.mkdir(parents=True, exist_ok=True)
-        self.conf_path = self.run_dir / "weir.conf"
+        self.conf_path = pathlib.Path(conf_dir or self.run_dir) / "weir.conf"
         self.conf_path.write_text(config)
         self.store = self.run_dir / "store"
         devices = []
