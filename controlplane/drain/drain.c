@@ -68,8 +68,6 @@ void drains_free(struct drains *s)
 {
 	if (!s)
 		return;
-	drains_scan_stop(s);
-	dplink_wait_cancel(s->link, s);
 	for (unsigned i = 0; i < s->count; i++)
 		free(s->op[i]);
 	free(s->op);

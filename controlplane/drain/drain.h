@@ -79,6 +79,7 @@ struct drains;
 /* Loads what the store's folder has. NULL: no memory. A file that cannot be used is logged and left out. */
 struct drains *drains_new(struct event_base *base, struct dplink *link, const char *store_dir,
 	const struct drain_ops *ops, void *ctx);
+/* To be called when the link is gone: it tells its end. */
 void drains_free(struct drains *s);
 
 /*

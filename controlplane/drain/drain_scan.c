@@ -91,13 +91,6 @@ void drains_scan(struct drains *s, uint64_t now)
 	s->scan = dplink_query(s->link, &scan.header, &ops, s);
 }
 
-void drains_scan_stop(struct drains *s)
-{
-	if (s->scan)
-		dplink_query_cancel(s->scan);
-	s->scan = NULL;
-}
-
 /* --- lists ---------------------------------------------------------------------------------------- */
 
 struct drain_query {

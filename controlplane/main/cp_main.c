@@ -251,8 +251,8 @@ static int sockets_init(struct cp *cp, const char *run_dir)
 static void cp_fini(struct cp *cp)
 {
 	ipc_server_free(cp->server);
-	cp_drains_fini(cp);
 	dplink_free(cp->link);
+	cp_drains_fini(cp);
 	cp_agent_fini(cp);
 	cp_down_fini(cp);
 	kernel_free(cp->kernel);
