@@ -270,6 +270,8 @@ static int one_value(
 		return set_flag(conf->m, it, f, !strcmp(value, f->name), conf->err);
 	if (f->type == TYPE_REFS || f->type == TYPE_SERVICES)
 		return list_value(it, f, value, cfg_opt_size((cfg_opt_t *)opt) == 1);
+	if (f->pairs && !strcmp(conf->verb, "add"))
+		return set_pair(conf->m, it, f, value, conf->err);
 	return set_text(conf->m, it, f, value, conf->err);
 }
 

@@ -80,9 +80,40 @@ static void print_list(const struct model *m, const struct item *it, const struc
 	text_printf(out, "}\n");
 }
 
+/* A line for each: "user-defined NAME VALUE". */
+static void print_pairs(const struct model *m, const struct item *it, const struct field *f,
+	unsigned depth, struct text *out)
+{
+	const char *line = strings_text(&m->strings, *(const uint32_t *)field_in(f, it->data));
+
+	if (!*line) {
+		indent(out, depth);
+		text_printf(out, "%s none\n", f->name);
+	}
+	while (*line) {
+		size_t name = strcspn(line, "="), len = strcspn(line, "\n");
+		struct text value = {0};
+		indent(out, depth);
+		text_printf(out, "%s %.*s ", f->name, (int)name, line);
+		text_add(&value, line + name + 1, len - name - 1);
+		if (value.data && !strcmp(value.data, "none"))
+			text_printf(out, "\"none\"");
+		else
+			text_add_word(out, value.data ? value.data : "");
+		text_printf(out, "\n");
+		out->failed |= value.failed;
+		text_fini(&value);
+		line += len + (line[len] != '\0');
+	}
+}
+
 static void print_field(const struct model *m, const struct item *it, const struct field *f,
 	unsigned depth, struct text *out)
 {
+	if (f->pairs) {
+		print_pairs(m, it, f, depth, out);
+		return;
+	}
 	if (f->type == TYPE_FLAG && !*(const uint8_t *)field_in(f, it->data) && !f->opposite)
 		return;
 	indent(out, depth);

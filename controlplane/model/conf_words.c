@@ -164,6 +164,30 @@ static int read_rule(struct words *w, const struct field *f)
 	return rc;
 }
 
+/* "NAME VALUE"; "none" for all, "NAME none" for one. */
+static int read_pair(struct words *w, const struct field *f)
+{
+	struct text pair = {0};
+	int rc = 0;
+
+	if (at(w, "none"))
+		return read_value(w, f);
+	if (w->token != TOKEN_WORD || !*word(w) || strpbrk(word(w), "= \t\n"))
+		return refuse(w, f->name, "needs a name without blanks or =, and a value");
+	text_printf(&pair, "%s=", word(w));
+	next(w);
+	if (w->token == TOKEN_WORD && !strchr(word(w), '\n')) {
+		text_printf(&pair, "%s", at(w, "none") ? "" : word(w));
+		put_option(w, "verb", "add");
+		put_option(w, f->name, pair.data ? pair.data : "");
+		next(w);
+	} else {
+		rc = refuse(w, f->name, "needs a value of one line");
+	}
+	text_fini(&pair);
+	return rc;
+}
+
 static bool list_verb(const struct words *w)
 {
 	return at(w, "add") || at(w, "delete") || at(w, "replace-all-with");
@@ -207,6 +231,8 @@ static int read_field(struct words *w, const struct field *f)
 	next(w);
 	if (f->type == TYPE_MONITOR_RULE)
 		return read_rule(w, f);
+	if (f->pairs)
+		return read_pair(w, f);
 	return f->type == TYPE_REFS || f->type == TYPE_SERVICES ? read_list(w, f)
 								: read_value(w, f);
 }

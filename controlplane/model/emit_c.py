@@ -115,7 +115,7 @@ def field_row(kinds, k, f, word_table):
         default = f["name"] if default else f.get("opposite")
     flags = [("required", "required"), ("create-only", "create_only"), ("derived", "derived"),
              ("hidden", "hidden"), ("key", "key"), ("host", "host"), ("rest-reference", "rest_reference"),
-             ("own", "own"), ("pattern", "pattern")]
+             ("own", "own"), ("pattern", "pattern"), ("pairs", "pairs")]
     row = {
         "name": quote(f["name"]), "opposite": quote(f.get("opposite")), "group": quote(f.get("group")),
         "rest": quote(f["rest"]), "rest_opposite": quote(f["opposite"].replace("-d", "D").replace("-e", "E"))

@@ -59,6 +59,8 @@ def values(f):
     if f["type"] in ("ref", "refs"):
         several = "names of " if f["type"] == "refs" else "name of "
         return several + " or ".join(f["refs"])
+    if f.get("pairs"):
+        return f"name and text, all up to {f['max']} bytes"
     later = ", encrypted when taken" if f["class"] == "secret" else ""
     return {"string": f"text, up to {f.get('max', 64)} bytes" + later, "ip": "IP address",
             "prefix": "address/length", "mask": "network mask", "services": "`none`, `all`, `default`, or "

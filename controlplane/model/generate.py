@@ -33,7 +33,7 @@ KINDS_MAX = FIELDS_MAX = 64  # bits of a mask
 FIELD_KEYS = {"name", "c", "group", "type", "rest", "opposite", "unit", "default", "min", "max", "values",
               "supported", "words", "refs", "class", "effect", "who", "hold", "required", "create-only",
               "accept", "derived", "hidden", "key", "host", "rest-type", "rest-reference", "read-only",
-              "sentence", "own", "pattern", "probe", "folder"}
+              "sentence", "own", "pattern", "pairs", "probe", "folder"}
 
 
 def camel(name):

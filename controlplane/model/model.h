@@ -142,6 +142,7 @@ struct field {
 	bool key;	     /* no two objects of the kind have the same */
 	bool host;	     /* a prefix that keeps its host part; a destination without a port */
 	bool own;	     /* not taken from defaults-from */
+	bool pairs;	     /* a text of lines NAME=VALUE, in words "user-defined NAME VALUE" */
 	bool pattern;	     /* a text that must compile as PCRE2 pattern */
 	bool rest_reference; /* REST adds "<rest>Reference": {"link"} */
 };

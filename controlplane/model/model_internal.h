@@ -298,6 +298,10 @@ int set_text(struct model *m, struct item *it, const struct field *f, const char
 int set_flag(
 	struct model *m, struct item *it, const struct field *f, bool on, struct model_error *err);
 
+/* One "NAME=VALUE" of a text of such lines; without a value the name goes away. */
+int set_pair(struct model *m, struct item *it, const struct field *f, const char *pair,
+	struct model_error *err);
+
 /* All fields that may be set again get their default; a built-in object's what it came with. */
 int set_defaults(struct model *m, struct item *it, struct model_error *err);
 

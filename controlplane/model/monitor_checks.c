@@ -85,11 +85,9 @@ static int check_reverse(struct model *m, struct item *it, struct model_error *e
 
 static int check_variables(struct model *m, struct item *it, struct model_error *err)
 {
-	const char *p = monitor_text(m, it, "user-defined");
-
-	for (p += strspn(p, " \t\n"); *p; p += strspn(p, " \t\n")) {
-		size_t len = strcspn(p, " \t\n");
-		if (*p == '=' || !memchr(p, '=', len))
+	for (const char *p = monitor_text(m, it, "user-defined"); *p; p += *p == '\n') {
+		size_t len = strcspn(p, "\n"), name = strcspn(p, "= \t\n{}\"\\");
+		if (!name || p[name] != '=' || name + 1 == len)
 			return fail(m, err, -EINVAL, it, "user-defined",
 				"\"%.*s\" is not NAME=VALUE", (int)(len < 100 ? len : 100), p);
 		p += len;

@@ -3,13 +3,13 @@
 #include "ipc/ipc.h"
 #include "model/model_internal.h"
 
-/* "A=1 B=2" as {"A": "1", "B": "2"}. */
+/* Lines A=1, B=2 as {"A": "1", "B": "2"}. */
 static json_t *variables_json(const char *text)
 {
 	json_t *out = json_object();
 
-	for (const char *p = text + strspn(text, " \t\n"); *p; p += strspn(p, " \t\n")) {
-		size_t len = strcspn(p, " \t\n");
+	for (const char *p = text; *p; p += *p == '\n') {
+		size_t len = strcspn(p, "\n");
 		const char *equal = memchr(p, '=', len);
 		char *name = equal ? strndup(p, (size_t)(equal - p)) : NULL;
 		if (name)
@@ -55,9 +55,7 @@ static json_t *value_json(const struct model *m, const struct object *o, const s
 			return NULL;
 		if (f->class == FIELD_SECRET)
 			return secret_json(text);
-		return f->probe && !strcmp(f->probe, "variables")
-			       ? variables_json(text)
-			       : ipc_text_new(text, strlen(text));
+		return f->pairs ? variables_json(text) : ipc_text_new(text, strlen(text));
 	default:
 		return NULL;
 	}

@@ -119,8 +119,11 @@ static void test_refusals(void)
 	refused(m, "create ltm monitor external e run ..",
 		"ltm monitor external /Common/e: run: \"..\" is not the plain name of a file in "
 		"external-monitors/");
-	refused(m, "create ltm monitor external e user-defined \"A=1 B\"",
-		"ltm monitor external /Common/e: user-defined: \"B\" is not NAME=VALUE");
+	refused(m, "create ltm monitor external e user-defined A",
+		"ltm monitor external e: user-defined: needs a value of one line");
+	refused(m, "create ltm monitor external e user-defined A=1 B",
+		"ltm monitor external e: user-defined: needs a name without blanks or =, and a "
+		"value");
 	refused(m, "create ltm monitor icmp i destination 10.0.0.1:80",
 		"ltm monitor icmp /Common/i: destination: takes no port");
 	refused(m, "create ltm monitor tcp u destination any:80",
@@ -269,14 +272,37 @@ static void test_probe_json(void)
 	CHECK(json_is_false(json_object_get(json, "verify")));
 	CHECK(!json_object_get(json, "description") && !json_object_get(json, "username"));
 	json_decref(json);
-	must(m, "create ltm monitor external e run check.sh user-defined \"A=1 B=x=y\"");
-	json = model_monitor_json(m, model_monitor_find(m, "e"));
-	CHECK_STR(
-		json_string_value(json_object_get(json_object_get(json, "variables"), "B")), "x=y");
-	json_decref(json);
 	json = model_monitor_json(m, model_monitor_find(m, "inband"));
 	CHECK_INT(json_integer_value(json_object_get(json, "retry-time")), 300);
 	json_decref(json);
+	model_free(m);
+}
+
+static void test_variables(void)
+{
+	struct model *m = model_new();
+	json_t *json, *variables;
+
+	must(m, "create ltm monitor external e run check.sh user-defined A 1 user-defined B x=y "
+		"user-defined C \"a b\" user-defined A none");
+	json = model_monitor_json(m, model_monitor_find(m, "e"));
+	variables = json_object_get(json, "variables");
+	CHECK_INT(json_object_size(variables), 2);
+	CHECK_STR(json_string_value(json_object_get(variables, "B")), "x=y");
+	CHECK_STR(json_string_value(json_object_get(variables, "C")), "a b");
+	json_decref(json);
+	must(m, "create ltm monitor external f defaults-from e user-defined B \"none\"");
+	lists(m, "f",
+		"ltm monitor external /Common/f {\n    defaults-from /Common/e\n"
+		"    user-defined B \"none\"\n}\n");
+	must(m, "modify ltm monitor external f user-defined D /Common/x");
+	must(m, "modify ltm monitor external e user-defined none");
+	lists(m, "f",
+		"ltm monitor external /Common/f {\n    defaults-from /Common/e\n"
+		"    user-defined B \"none\"\n    user-defined D /Common/x\n}\n");
+	CHECK(set_json(m, model_monitor_find(m, "e"), "{\"userDefined\": \"A=1\\nB\"}") != 0);
+	CHECK_STR(fixture_said,
+		"ltm monitor external /Common/e: user-defined: \"B\" is not NAME=VALUE");
 	model_free(m);
 }
 
@@ -331,6 +357,7 @@ int main(void)
 	test_users();
 	test_rest();
 	test_probe_json();
+	test_variables();
 	test_changes();
 	test_load();
 	return 0;

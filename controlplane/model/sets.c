@@ -255,6 +255,44 @@ int set_text(struct model *m, struct item *it, const struct field *f, const char
 	return f->hold ? set_hold(m, it, f, &v, err) : set_take(m, it, f, &v, false, err);
 }
 
+static bool same_name(const char *line, const char *pair)
+{
+	size_t len = strcspn(pair, "=");
+
+	return !strncmp(line, pair, len) && line[len] == '=';
+}
+
+static void add_line(struct text *out, const char *line, size_t len)
+{
+	text_printf(out, "%s%.*s", out->len ? "\n" : "", (int)len, line);
+}
+
+int set_pair(struct model *m, struct item *it, const struct field *f, const char *pair,
+	struct model_error *err)
+{
+	const char *line = strings_text(&m->strings, *(const uint32_t *)field_in(f, it->data));
+	bool keep = pair[strcspn(pair, "=")] && pair[strcspn(pair, "=") + 1];
+	struct text all = {0};
+	int rc;
+
+	while (*line) {
+		size_t len = strcspn(line, "\n");
+		if (!same_name(line, pair)) {
+			add_line(&all, line, len);
+		} else if (keep) {
+			add_line(&all, pair, strlen(pair));
+			keep = false;
+		}
+		line += len + (line[len] != '\0');
+	}
+	if (keep)
+		add_line(&all, pair, strlen(pair));
+	rc = all.failed ? fail(m, err, -ENOMEM, it, f->name, "no memory")
+			: set_text(m, it, f, all.data ? all.data : "", err);
+	text_fini(&all);
+	return rc;
+}
+
 int set_flag(
 	struct model *m, struct item *it, const struct field *f, bool on, struct model_error *err)
 {

@@ -50,6 +50,17 @@ static bool names_text(struct span word)
 	return false;
 }
 
+/* True for a property with a name of its own before the value. */
+static bool names_pair(struct span word)
+{
+	for (unsigned k = 0; k < MODEL_KINDS; k++)
+		for (unsigned i = 0; i < model_kinds[k].field_count; i++)
+			if (model_kinds[k].fields[i].pairs &&
+				span_is(word, model_kinds[k].fields[i].name))
+				return true;
+	return false;
+}
+
 /* Behind "/Common/", or the word itself if that has to stay. */
 static struct span short_of(struct span word, struct span before)
 {
@@ -86,7 +97,8 @@ void conf_print_short(const char *block, FILE *out)
 		word.n = (size_t)(block - word.p);
 		struct span shown = short_of(word, before);
 		fwrite(shown.p, 1, shown.n, out);
-		before = word;
+		if (!names_pair(before))
+			before = word;
 	}
 }
 
