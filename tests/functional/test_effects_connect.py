@@ -34,10 +34,12 @@ def start(topology, ip, servers=4, **pool):
 
 
 def refuse(server, how):
-    """how: a key of REFUSALS, or None: as usual again."""
+    """how: a key of REFUSALS, "gone", or None: as usual again."""
     server.run(["nft", "delete table inet refuse"], check=False)
     server.sysctl("net.ipv4.icmp_ratelimit", 0)
-    if how:
+    if how == "gone":
+        server.ip("link", "set", "dev", "eth0", "down")  # as a machine that is switched off
+    elif how:
         server.run(["nft", "add table inet refuse; add chain inet refuse in { type filter hook input priority 0; }; "
                            f"add rule inet refuse in {REFUSALS[how]}"])
 
@@ -90,10 +92,10 @@ def test_passive_monitor_takes_it_out(topology, ip4, how):
     assert attempt(picture, ip4, 6) == {"s1": 3, "s2": 3}
 
 
-@pytest.mark.parametrize("how", REFUSALS)
+@pytest.mark.parametrize("how", [*REFUSALS, "gone"])
 def test_each_failure_counts_once(topology, ip4, how):
     """As many as failures says, neither one more nor one less; connections that were tried elsewhere count."""
-    count = 3 if how == "silent" else 100
+    count = 3 if how in ("silent", "gone") else 100
     picture, weir = start(topology, ip4, servers=2, reselect_tries=1, monitor="passive")
     weir.edit("modify", f"ltm monitor inband passive failures {count}")
     refuse(picture.servers[0], how)

@@ -3,13 +3,15 @@
 
     client --- 1.1 Weir 1.2 --- switch --- s1 s2
 """
+import re
 import select
 import socket
 
 import pytest
 
-from topo import TcpServer, UdpEcho, wait_until
+from topo import TcpServer, UdpEcho, http_burst, wait_until
 from topo import weirconf as wc
+from topo.clients import wrk_end, wrk_start
 from topo.servers_program import deaf
 
 REQUEST = b"GET /name HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -93,6 +95,21 @@ def test_reset_ends_the_connections_on_both_sides(topology, ip):
     picture.nginx[0].thaw()
     assert len(local) == 4 and not any(f"{port} " in f"{ends} " for port in local)
     assert [ask(sock) for sock in held["s2"]] == ["s2"] * 4, "others' are untouched"
+
+
+def test_frozen_server_under_load(topology, ip4):
+    """Whoever waits for it is reset when it is found down, and asks again elsewhere; later no request fails."""
+    picture, weir = start(topology, ip4, "reset")
+    load = wrk_start(picture.client, ip4.virtual, seconds=6, connections=8)
+    wait_until(lambda: weir.member("web", name(ip4, 1), "serverside.curConns") == 4, "it has its share", 5)
+    picture.nginx[0].freeze()
+    until(weir, name(ip4, 1), "down")
+    later = http_burst(picture.client, ip4.virtual, 20)
+    result = wrk_end(load)
+    picture.nginx[0].thaw()
+    assert not later.errors and later.counts == {"s2": 20}
+    assert "timeout 0" in result.errors and "write 0" in result.errors, result.errors
+    assert re.search(r"connect 0, read 4,", result.errors), f"the four that hung: {result.errors}"
 
 
 def test_drop_silences_the_connections(topology, ip4):
