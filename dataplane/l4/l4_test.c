@@ -2,7 +2,8 @@
 /*
  * Two workers that the test drives by hand, on the network of net_fake.h with one server, 10.0.2.11:
  * behind 10.0.1.100:80 (SNAT none), 10.0.1.100:81 (SNAT pool 10.0.2.50), 10.0.1.101 (any port and protocol),
- * one port of 10.0.2.50, and a virtual server that forwards everything else.
+ * one port of 10.0.2.50, and a virtual server that forwards everything else. 10.0.1.100:82 translates nothing;
+ * its pool are two routers, 10.0.2.11 and 10.0.2.12.
  */
 #include "net/net_fake.h"
 
@@ -13,7 +14,7 @@
 #include "lb/lb.h"
 #include "lb/live.h"
 
-enum { WEB, SNATTED, ANY, ON_SNAT, FORWARD, VIRTUALS };
+enum { WEB, SNATTED, ANY, ON_SNAT, FORWARD, ROUTED, VIRTUALS };
 enum {
 	ID_PROFILE = 50,
 	ID_NODE,
@@ -22,7 +23,10 @@ enum {
 	ID_SNATPOOL,
 	ID_WILDCARD,
 	ID_SNAT_VADDR,
-	ID_VIRTUAL
+	ID_NODE2,
+	ID_ROUTERS,
+	ID_ROUTER, /* and the next */
+	ID_VIRTUAL = ID_ROUTER + 2
 };
 
 static uint16_t listening = 1024; /* the port of 10.0.2.50 */
@@ -34,16 +38,16 @@ static void virtual_add(
 {
 	v.id = ID_VIRTUAL + i;
 	v.source = addr(source);
-	v.translate_address = v.translate_port = v.type == SNAP_VIRTUAL_FASTL4;
+	v.translate_address = v.translate_port = v.type == SNAP_VIRTUAL_FASTL4 && i != ROUTED;
 	v.live = usable;
 	ROW(h, SNAP_VIRTUAL, struct snap_virtual)[i] = v;
 }
 
 static struct snap_header *snapshot(void)
 {
-	const uint32_t more[SNAP_KINDS] = {[SNAP_NODE] = 1,
-		[SNAP_POOL] = 1,
-		[SNAP_MEMBER] = 1,
+	const uint32_t more[SNAP_KINDS] = {[SNAP_NODE] = 2,
+		[SNAP_POOL] = 2,
+		[SNAP_MEMBER] = 3,
 		[SNAP_VADDR] = 2,
 		[SNAP_VIRTUAL] = VIRTUALS,
 		[SNAP_PROFILE] = 1,
@@ -61,6 +65,13 @@ static struct snap_header *snapshot(void)
 		.id = ID_POOL, .members = 1, .allow_snat = 1, .response_time = 3};
 	*ROW(h, SNAP_MEMBER, struct snap_member) =
 		(struct snap_member){.id = ID_MEMBER, .port = server_port, .live = usable};
+	ROW(h, SNAP_NODE, struct snap_node)
+	[1] = (struct snap_node){.id = ID_NODE2, .addr = addr("10.0.2.12"), .live = usable};
+	ROW(h, SNAP_POOL, struct snap_pool)
+	[1] = (struct snap_pool){.id = ID_ROUTERS, .first_member = 1, .members = 2};
+	for (uint32_t i = 0; i < 2; i++)
+		ROW(h, SNAP_MEMBER, struct snap_member)
+	[1 + i] = (struct snap_member){.id = ID_ROUTER + i, .pool = 1, .node = i, .live = usable};
 	*ROW(h, SNAP_SNATPOOL, struct snap_snatpool) =
 		(struct snap_snatpool){.id = ID_SNATPOOL, .addrs = 1};
 	ROW(h, SNAP_VADDR, struct snap_vaddr)
@@ -86,6 +97,8 @@ static struct snap_header *snapshot(void)
 			.type = SNAP_VIRTUAL_FORWARD_IP,
 			.pool = SNAP_NIL,
 			.snatpool = SNAP_NIL});
+	virtual_add(h, ROUTED, "0.0.0.0",
+		(struct snap_virtual){.vaddr = 0, .pool = 1, .port = 82, .snatpool = SNAP_NIL});
 	return h;
 }
 
@@ -152,14 +165,15 @@ static uint16_t port_of(const char *host, unsigned i, uint16_t from)
 
 static void neighbours_ready(void)
 {
-	static const char *hosts[] = {"10.0.1.10", "10.0.2.11"};
+	static const char *hosts[] = {"10.0.1.10", "10.0.2.11", "10.0.2.12"};
 
 	for (unsigned i = 0; i < 2; i++)
-		for (uint8_t port = 0; port < 2; port++) {
-			struct ip_addr host = addr(hosts[port]);
+		for (uint8_t n = 0; n < 3; n++) {
+			struct ip_addr host = addr(hosts[n]);
 			net_nexthop_put(worker[i], net_route_get(worker[i], &host));
-			fake_input(worker[i], fake_arp(port, ARP_REPLY, hosts[port], mac_peer,
-						      port ? "10.0.2.1" : "10.0.1.1"));
+			fake_input(worker[i],
+				fake_arp(n != 0, ARP_REPLY, hosts[n], n == 2 ? mac_other : mac_peer,
+					n ? "10.0.2.1" : "10.0.1.1"));
 		}
 	serve(0);
 	serve(1);
@@ -507,6 +521,75 @@ static void test_scan_of_a_member_that_is_down(void)
 	end_all();
 }
 
+static void set_avail(uint32_t id, uint8_t avail)
+{
+	struct live_row row = {.id = id, .live = {.ratio = 1, .avail = avail}};
+
+	CHECK(live_apply(worker[0]->counters, &row, 1) != LIVE_UNKNOWN);
+	CHECK(lb_touch(view.lb, id));
+	lb_garbage_free(lb_refresh(view.lb, 1));
+}
+
+/* The router that the packet just sent went to. */
+static unsigned router_of_packet(void)
+{
+	bool second = memcmp(sent[sent_count - 1].frame, mac_other, 6) == 0;
+
+	CHECK(second || memcmp(sent[sent_count - 1].frame, mac_peer, 6) == 0);
+	CHECK_INT(sent[sent_count - 1].port, 1);
+	return second;
+}
+
+/* A connection through a router that is gone goes on through another; through none it waits. */
+static void test_reselect(void)
+{
+	uint16_t port = port_of("10.0.1.10", 0, 1000);
+	struct flow_filter filter = {.down = 1};
+	uint32_t place = 0;
+
+	pass(0, tcp(0, "10.0.1.10", port, "10.0.1.100", 82, TCP_SYN));
+	CHECK_INT(flows(), 1);
+	unsigned first = router_of_packet();
+	filter.member_id = ID_ROUTER + first;
+	set_avail(ID_ROUTER + first, 0);
+	CHECK_INT(l4_scan(worker[0], SCAN_RESELECT, &filter, &place, UINT32_MAX, NULL, UINT32_MAX),
+		1);
+	CHECK_INT(worker_shared(worker[0], ID_ROUTER + first)->current, 0);
+	CHECK_INT(worker_shared(worker[0], ID_ROUTER + !first)->current, 1);
+	pass(0, tcp(0, "10.0.1.10", port, "10.0.1.100", 82, TCP_ACK));
+	CHECK_INT(router_of_packet(), !first);
+	CHECK_INT(flows(), 1);
+	filter.member_id = ID_ROUTER + !first;
+	set_avail(ID_ROUTER + !first, 0);
+	place = 0;
+	CHECK_INT(l4_scan(worker[0], SCAN_RESELECT, &filter, &place, UINT32_MAX, NULL, UINT32_MAX),
+		1);
+	pass(0, tcp(0, "10.0.1.10", port, "10.0.1.100", 82, TCP_ACK));
+	CHECK_INT(router_of_packet(), !first);
+	for (unsigned i = 0; i < 2; i++)
+		set_avail(ID_ROUTER + i, LIVE_BITS);
+	end_all();
+}
+
+/* Silenced: no packet passes, no reset, its counts are given back. */
+static void test_silence(void)
+{
+	uint16_t port = connect_from(1000);
+	struct flow_filter filter = {.member_id = ID_MEMBER};
+	uint32_t place = 0;
+
+	sent_count = 0;
+	CHECK_INT(l4_scan(worker[0], SCAN_DROP, &filter, &place, UINT32_MAX, NULL, UINT32_MAX), 1);
+	CHECK_INT(worker_shared(worker[0], ID_MEMBER)->current, 0);
+	uint64_t dropped = worker[0]->drop[DROP_MEMBER_DOWN];
+	pass(0, tcp(0, "10.0.1.10", port, "10.0.1.100", 80, TCP_ACK));
+	pass(0, tcp(1, "10.0.2.11", server_port, "10.0.1.10", port, TCP_SYN | TCP_ACK));
+	CHECK_INT(sent_count, 0);
+	CHECK_INT(worker[0]->drop[DROP_MEMBER_DOWN], dropped + 2);
+	CHECK_INT(flows(), 1);
+	end_all();
+}
+
 int main(void)
 {
 	const struct l4_config config = {8192, 64};
@@ -528,6 +611,8 @@ int main(void)
 	test_eviction();
 	test_long_row_of_ports_in_use();
 	test_scan_of_a_member_that_is_down();
+	test_reselect();
+	test_silence();
 	test_refused_connections(20000);
 	test_unreachable_server(30000);
 	test_silent_server(40000);
