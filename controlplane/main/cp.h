@@ -15,6 +15,7 @@
 #include "kernel/kernel.h"
 #include "main/cp_index.h"
 #include "model/model.h"
+#include "resolve/fqdn.h"
 #include "state/verdicts.h"
 #include "store/store.h"
 
@@ -32,6 +33,7 @@ struct cp {
 	struct kernel *kernel;		 /* NULL: taps are somebody else's business */
 	struct journal journal;
 	struct drains *drains;
+	struct fqdn *fqdn;
 	struct cp_waits {
 		LIST_HEAD(, cp_wait) list; /* requests that wait for a drain */
 		unsigned count;
@@ -151,6 +153,16 @@ void cp_agent_fini(struct cp *cp);
 /* An agent says something of its server, a node or member; monitor: the agent-check that heard it. */
 void cp_agent_line(
 	struct cp *cp, uint32_t object, uint32_t monitor, const struct health_agent *line);
+
+/* --- servers known by name (cp_resolve.c) --------------------------------------------------------- */
+
+int cp_resolve_init(struct cp *cp); /* 0 or -ENOMEM */
+
+/* The model changed, NULL: it is another one. */
+void cp_resolve_changed(struct cp *cp, const struct model_changes *changes);
+
+/* A row of "show" is of a node that is known by its name, or of a member of one: puts in what became of the name. */
+void cp_resolve_row(const struct cp *cp, const struct object *o, json_t *row);
 
 /* --- virtual addresses (cp_vaddr.c) --------------------------------------------------------------- */
 

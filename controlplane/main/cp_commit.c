@@ -43,6 +43,7 @@ static void go_back(struct cp *cp)
 	cp_index_fini(&cp->of_pool);
 	cp->model = m;
 	cp_health_changed(cp, NULL);
+	cp_resolve_changed(cp, NULL);
 }
 
 void cp_warn(void *warnings, const char *sentence)
@@ -105,6 +106,7 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 	journal_commit(&cp->journal, commit->user->name, commit->what, changes);
 	cp_health_changed(cp, changes);
 	cp_push(cp, changes);
+	cp_resolve_changed(cp, changes);
 	drains_model_changed(cp->drains, cp->model, commit->user->name);
 	return 0;
 }

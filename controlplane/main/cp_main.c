@@ -237,7 +237,7 @@ static int sockets_init(struct cp *cp, const char *run_dir)
 
 	snprintf(path, sizeof(path), "%s/%s", run_dir, DPLINK_SOCKET_NAME);
 	cp->link = dplink_new(cp->base, path, &cp_dplink_ops, cp);
-	if (!cp->link || cp_drains_init(cp))
+	if (!cp->link || cp_drains_init(cp) || cp_resolve_init(cp))
 		return -ENOMEM;
 	snprintf(path, sizeof(path), "%s/%s", run_dir, IPC_SOCKET_NAME);
 	cp->server = ipc_server_new(cp->base, path, cp_request, cp);
@@ -253,6 +253,7 @@ static void cp_fini(struct cp *cp)
 	ipc_server_free(cp->server);
 	dplink_free(cp->link);
 	cp_drains_fini(cp);
+	fqdn_free(cp->fqdn);
 	cp_agent_fini(cp);
 	cp_down_fini(cp);
 	kernel_free(cp->kernel);

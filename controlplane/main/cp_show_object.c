@@ -195,6 +195,8 @@ static struct state pool_state(const struct cp *cp, const struct object *pool, s
 
 	*sum = (struct pool_sum){0};
 	for (unsigned i = 0; (o = model_child_at(cp->model, pool, i)); i++) {
+		if (model_is_template(cp->model, o))
+			continue;
 		struct state s = member_state(cp, o);
 
 		state_count_add(&sum->count, &s);
@@ -206,6 +208,13 @@ static struct state pool_state(const struct cp *cp, const struct object *pool, s
 }
 
 /* --- rows ----------------------------------------------------------------------------------------- */
+
+static void put_origin(struct cp *cp, json_t *row, const struct object *o)
+{
+	put_text(row, "ephemeral", model_is_ephemeral(o) ? "true" : "false");
+	if (model_is_template(cp->model, o))
+		cp_resolve_row(cp, o, row);
+}
 
 static void node_row(struct cp *cp, const struct object *o, json_t *row)
 {
@@ -223,6 +232,7 @@ static void node_row(struct cp *cp, const struct object *o, json_t *row)
 	put_reason(cp, row, o, &own, NULL);
 	put_addr(row, "addr", &n->conf.address);
 	put_server(cp, row, o);
+	put_origin(cp, row, o);
 	put_totals(row, "serverside.", &t);
 }
 
@@ -242,6 +252,7 @@ static void member_row(struct cp *cp, const struct object *o, json_t *row)
 	put_text(row, "nodeName", node->path);
 	put_text(row, "poolName", model_get(cp->model, o->owner)->path);
 	put_server(cp, row, o);
+	put_origin(cp, row, o);
 	put_totals(row, "serverside.", &t);
 }
 

@@ -332,6 +332,28 @@ static int check_virtual(struct model *m, struct item *it, struct model_error *e
 	return rc ? rc : check_virtual_clash(m, it, err);
 }
 
+static int check_dns(struct model *m, struct item *it, struct model_error *err)
+{
+	const struct dns *d = it->data;
+	struct ip_addr addr;
+
+	for (unsigned i = 0; i < d->conf.name_servers.count; i++) {
+		const char *text = strings_text(&m->strings, d->conf.name_servers.entry[i]);
+
+		if (ip_parse(text, &addr) || ip_is_any(&addr) || ip_is_multicast(&addr))
+			return fail(m, err, -EINVAL, it, "name-servers",
+				"\"%s\" is not the address of a server", text);
+	}
+	for (unsigned i = 0; i < d->conf.search.count; i++) {
+		const char *text = strings_text(&m->strings, d->conf.search.entry[i]);
+
+		if (!domain_name_ok(text))
+			return fail(
+				m, err, -EINVAL, it, "search", "\"%s\" is no domain name", text);
+	}
+	return 0;
+}
+
 int check_item(struct model *m, struct item *it, struct model_error *err)
 {
 	int rc = it->o.kind == KIND_VIRTUAL ? 0 : check_key(m, it, err);
@@ -366,6 +388,8 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 		return check_virtual_profile(m, owner, err);
 	case KIND_DB:
 		return check_db(m, it, err);
+	case KIND_DNS:
+		return check_dns(m, it, err);
 	case KIND_POOL:
 	case KIND_DEFAULT_NODE_MONITOR:
 		return check_rule_of(m, it, err);

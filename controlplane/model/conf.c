@@ -268,7 +268,7 @@ static int one_value(
 {
 	if (f->type == TYPE_FLAG)
 		return set_flag(conf->m, it, f, !strcmp(value, f->name), conf->err);
-	if (f->type == TYPE_REFS || f->type == TYPE_SERVICES)
+	if (field_is_list(f))
 		return list_value(it, f, value, cfg_opt_size((cfg_opt_t *)opt) == 1);
 	if (f->pairs && !strcmp(conf->verb, "add"))
 		return set_pair(conf->m, it, f, value, conf->err);

@@ -123,7 +123,7 @@ static void print_field(const struct model *m, const struct item *it, const stru
 		return;
 	}
 	text_printf(out, "%s ", f->name);
-	if (f->type == TYPE_REFS || f->type == TYPE_SERVICES) {
+	if (field_is_list(f)) {
 		print_list(m, it, f, depth, out);
 		return;
 	}

@@ -233,8 +233,7 @@ static int read_field(struct words *w, const struct field *f)
 		return read_rule(w, f);
 	if (f->pairs)
 		return read_pair(w, f);
-	return f->type == TYPE_REFS || f->type == TYPE_SERVICES ? read_list(w, f)
-								: read_value(w, f);
+	return field_is_list(f) ? read_list(w, f) : read_value(w, f);
 }
 
 static bool kind_has_group(enum model_kind kind, const char *group)

@@ -6,7 +6,7 @@ HEAD = "/* SPDX-License-Identifier: BSD-3-Clause */\n/* Generated from controlpl
 BOOLEANS = (["disabled", "enabled"], ["no", "yes"], ["false", "true"])
 C_TYPES = {"enum": "uint8_t", "flag": "uint8_t", "string": "uint32_t", "ip": "struct ip_addr",
            "prefix": "struct model_prefix", "mask": "uint8_t", "ref": "uint32_t",
-           "refs": "struct model_list", "services": "struct model_list",
+           "refs": "struct model_list", "services": "struct model_list", "strings": "struct model_list",
            "endpoint": "struct model_endpoint", "holds": "struct holds",
            "monitor-rule": "struct model_monitor_rule", "destination": "struct model_destination"}
 
@@ -197,7 +197,7 @@ def tables(kinds):
 
 
 def option(f):
-    listed = f["type"] in ("refs", "services")
+    listed = f["type"] in ("refs", "services", "strings")
     return f"\tCONF_{'LIST' if listed else 'VALUE'}({quote(f['name'])}),\n"
 
 

@@ -62,6 +62,8 @@ def values(f):
     if f.get("pairs"):
         return f"name and text, all up to {f['max']} bytes"
     later = ", encrypted when taken" if f["class"] == "secret" else ""
+    if f["type"] == "strings":
+        return f"`none`, or up to {f['max']} of {f['unit']}"
     return {"string": f"text, up to {f.get('max', 64)} bytes" + later, "ip": "IP address",
             "prefix": "address/length", "mask": "network mask", "services": "`none`, `all`, `default`, or "
             "protocol:port", "endpoint": "address:port, IPv6 address.port", "holds": "see below",

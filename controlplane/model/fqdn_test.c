@@ -192,6 +192,52 @@ static void test_adopt(void)
 	model_free(m);
 }
 
+/* Whom to ask: lists of texts. */
+static void test_dns(void)
+{
+	static const char saved[] = "sys dns {\n    name-servers {\n        10.0.0.53\n"
+				    "        2001:db8::53\n    }\n    search {\n"
+				    "        example.com\n    }\n}\n";
+	struct model *m = model_new(), *copy = model_new();
+	struct text store = {0};
+
+	prints(m, 0, "");
+	must(m, "modify sys dns name-servers add { 10.0.0.53 } search { example.com }");
+	must(m, "modify sys dns name-servers add { 10.0.0.54 2001:db8::53 10.0.0.53 }");
+	must(m, "modify sys dns name-servers delete { 10.0.0.54 }");
+	prints(m, 0, saved);
+	must_fail(m, "modify sys dns name-servers add { web }",
+		"sys dns: name-servers: \"web\" is not the address of a server");
+	must_fail(
+		m, "modify sys dns search { a..b }", "sys dns: search: \"a..b\" is no domain name");
+	CHECK(command(m, "modify sys dns name-servers { 10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.4 "
+			 "10.0.0.5 10.0.0.6 10.0.0.7 10.0.0.8 10.0.0.9 }"));
+	CHECK(load(copy, saved, 0, NULL) == 0);
+	prints(copy, 0, saved);
+	model_print(m, PRINT_STORE, &store);
+	model_free(copy);
+	copy = model_new();
+	CHECK(load(copy, store.data, LOAD_STORE, NULL) == 0);
+	prints(copy, 0, saved);
+	json_t *json = model_json(m, model_at(m, KIND_DNS, 0), false);
+	CHECK_STR(json_string_value(json_array_get(json_object_get(json, "nameServers"), 1)),
+		"2001:db8::53");
+	json_decref(json);
+	json = json_pack("{s:[s]}", "nameServers", "10.0.0.9");
+	struct model_error err = {0};
+	CHECK(model_begin(m, &fixture_operator) == 0);
+	CHECK(fixture_end(m, model_set_json(m, model_at(m, KIND_DNS, 0)->id, json, false, &err),
+		      &err, NULL) == 0);
+	json_decref(json);
+	must(m, "modify sys dns search none");
+	prints(m, 0, "sys dns {\n    name-servers {\n        10.0.0.9\n    }\n}\n");
+	must(m, "modify sys dns name-servers none");
+	prints(m, 0, "");
+	text_fini(&store);
+	model_free(m);
+	model_free(copy);
+}
+
 int main(void)
 {
 	test_template();
@@ -199,5 +245,6 @@ int main(void)
 	test_replace();
 	test_people();
 	test_adopt();
+	test_dns();
 	return 0;
 }

@@ -13,7 +13,7 @@ import sys
 import emit_c
 import emit_docs
 
-TYPES = {"int", "enum", "flag", "string", "ip", "prefix", "mask", "ref", "refs", "services", "endpoint",
+TYPES = {"int", "enum", "flag", "string", "ip", "prefix", "mask", "ref", "refs", "services", "strings", "endpoint",
          "holds", "monitor-rule", "destination"}
 CLASSES = {"config", "live", "secret", "read-only"}
 EFFECTS = {"none", "snapshot", "live"}
@@ -23,7 +23,7 @@ MONITOR_TYPES = ["tcp", "tcp-half-open", "tcp-echo", "udp", "http", "https", "ic
                  "external", "dns", "smtp", "ftp", "nntp", "pop3", "imap", "redis", "sip", "radius", "mysql",
                  "postgresql", "ldap", "snmp-dca", "agent-check"]
 # What is named stands in weir.conf before what names it.
-ORDER = ["auth partition", "sys folder", "cm device", "cm traffic-group", "sys db", "net route-domain",
+ORDER = ["auth partition", "sys folder", "cm device", "cm traffic-group", "sys db", "sys dns", "net route-domain",
          "net interface", "net vlan", "net self", "net route", *(MONITORS + t for t in MONITOR_TYPES),
          "ltm default-node-monitor", "ltm node", "ltm pool", "ltm profile fastl4",
          "ltm profile udp", "ltm snat-translation", "ltm snatpool", "ltm virtual-address", "ltm virtual"]
@@ -88,7 +88,7 @@ def complete_field(kind, f):
         fail(*where, "no refs")
     if f["type"] == "monitor-rule":
         f.setdefault("default", "none")
-    if f["type"] == "refs" and f["max"] > 64:
+    if f["type"] in ("refs", "strings") and f["max"] > 64:
         fail(*where, "more entries than MODEL_LIST_MAX")
 
 

@@ -58,7 +58,8 @@ static int builtins(struct model *m)
 	for (const struct db_variable *v = model_db_variables; !rc && v->name; v++)
 		rc = builtin_text(m, KIND_DB, v->name, "value", v->default_text);
 	rc = rc ? rc : slots_begin_at(m, BUILTIN_MONITORS);
-	return rc ? rc : monitors_builtin(m);
+	rc = rc ? rc : monitors_builtin(m);
+	return rc ? rc : builtin_text(m, KIND_DNS, "dns", NULL, NULL);
 }
 
 /* Keeps what built-in objects came with, and lets other ids begin behind theirs. */
@@ -266,7 +267,7 @@ void model_field_text(
 		text_printf(out, "%s", f->words[!!(holds_bits(h) & f->hold)].text);
 		return;
 	}
-	if (f->type == TYPE_REFS || f->type == TYPE_SERVICES) {
+	if (field_is_list(f)) {
 		const struct model_list *list = field_in(f, o->data);
 		if (list->mode != LIST_ENTRIES)
 			text_printf(out, list->mode == LIST_ALL ? "all" : "default");

@@ -90,14 +90,15 @@ enum model_role {
 
 enum field_type {
 	TYPE_INT, /* uint8_t, uint16_t or uint32_t by size; words name special values ("indefinite") */
-	TYPE_ENUM,   /* uint8_t, index into words */
-	TYPE_FLAG,   /* uint8_t 0 or 1: the bare word, or its opposite ("enabled", "disabled") */
-	TYPE_STRING, /* uint32_t, model_string() */
-	TYPE_IP,     /* struct ip_addr; "any6" and "any" as LTM */
-	TYPE_PREFIX, /* struct model_prefix: "10.0.0.0/8", "default", "default-inet6" */
-	TYPE_MASK,   /* uint8_t prefix length, MODEL_MASK_HOST = as long as the address */
-	TYPE_REF,    /* uint32_t id, ID_NONE = none */
-	TYPE_REFS,   /* struct model_list of ids */
+	TYPE_ENUM,    /* uint8_t, index into words */
+	TYPE_FLAG,    /* uint8_t 0 or 1: the bare word, or its opposite ("enabled", "disabled") */
+	TYPE_STRING,  /* uint32_t, model_string() */
+	TYPE_IP,      /* struct ip_addr; "any6" and "any" as LTM */
+	TYPE_PREFIX,  /* struct model_prefix: "10.0.0.0/8", "default", "default-inet6" */
+	TYPE_MASK,    /* uint8_t prefix length, MODEL_MASK_HOST = as long as the address */
+	TYPE_REF,     /* uint32_t id, ID_NONE = none */
+	TYPE_REFS,    /* struct model_list of ids */
+	TYPE_STRINGS, /* struct model_list of model_string() handles */
 	TYPE_SERVICES, /* struct model_list of model_service() words, with "all", "none" and "default" */
 	TYPE_ENDPOINT, /* struct model_endpoint: address:port, IPv6 address.port */
 	TYPE_HOLDS,    /* struct holds */

@@ -10,8 +10,9 @@
 
 #include "model/model.h"
 
-#define MODEL_PATH_MAX 255 /* bytes of a path */
-#define MODEL_LEAF_MAX 200 /* of its last part: a partition and a port still fit */
+#define MODEL_PATH_MAX 255  /* bytes of a path */
+#define MODEL_LEAF_MAX 200  /* of its last part: a partition and a port still fit */
+#define MODEL_ENTRY_MAX 253 /* bytes of an entry of a list of texts */
 #define FOLDER_COMMON "/Common"
 
 struct kind_alias {
@@ -121,6 +122,11 @@ static inline bool item_is_ephemeral(const struct item *it)
 static inline const struct kind *kind_of(const struct item *it)
 {
 	return &model_kinds[it->o.kind];
+}
+
+static inline bool field_is_list(const struct field *f)
+{
+	return f->type == TYPE_REFS || f->type == TYPE_STRINGS || f->type == TYPE_SERVICES;
 }
 
 static inline void *field_at(const struct field *f, void *data)

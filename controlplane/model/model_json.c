@@ -109,6 +109,7 @@ static bool json_leaves_out(const struct item *it, const struct field *f, const 
 	case TYPE_IP:
 		return it->o.kind == KIND_ROUTE && !strcmp(text, "any6");
 	case TYPE_REFS:
+	case TYPE_STRINGS:
 	case TYPE_SERVICES:
 		return !strcmp(text, "none");
 	default:
@@ -157,7 +158,7 @@ static void put_field(
 		put_flag(group, it, f);
 	else if (f->type == TYPE_INT && !f->rest_string)
 		json_object_set_new(group, f->rest, json_integer(value_number_get(f, it->data)));
-	else if (f->type == TYPE_REFS || f->type == TYPE_SERVICES)
+	else if (field_is_list(f))
 		json_object_set_new(group, f->rest, list_json(m, it, f));
 	else
 		json_object_set_new(group, f->rest, text_json(&t));

@@ -105,7 +105,7 @@ static int set_field(struct model *m, struct item *it, const struct field *f, co
 			return fail(m, err, -EINVAL, it, f->name, "is true or false");
 		return set_flag(m, it, f, json_is_true(value) != opposite, err);
 	}
-	if ((f->type == TYPE_REFS || f->type == TYPE_SERVICES) && json_is_array(value))
+	if (field_is_list(f) && json_is_array(value))
 		return set_array(m, it, f, value, err);
 	text = scalar_text(f, value);
 	if (!text)

@@ -38,14 +38,22 @@ void item_count_refs(struct model *m, const struct item *it, int by)
 			count_field(m, &k->fields[i], it->data, by);
 }
 
+static void count_texts(struct model *m, const struct field *f, const void *value, int by)
+{
+	const struct model_list *list = value;
+
+	if (f->type == TYPE_STRING)
+		strings_count(&m->strings, *(const uint32_t *)value, by);
+	for (unsigned i = 0; f->type == TYPE_STRINGS && i < list->count; i++)
+		strings_count(&m->strings, list->entry[i], by);
+}
+
 void data_count_strings(struct model *m, enum model_kind kind, const void *data, int by)
 {
 	const struct kind *k = &model_kinds[kind];
 
 	for (unsigned i = 0; i < k->field_count; i++)
-		if (k->fields[i].type == TYPE_STRING)
-			strings_count(
-				&m->strings, *(const uint32_t *)field_in(&k->fields[i], data), by);
+		count_texts(m, &k->fields[i], field_in(&k->fields[i], data), by);
 	if (!k->holds)
 		return;
 	const struct holds *h = (const struct holds *)((const char *)data + k->holds);
@@ -57,8 +65,7 @@ void field_put(struct model *m, struct item *it, const struct field *f, const vo
 {
 	if (names_objects(f))
 		count_field(m, f, it->data, -1);
-	if (f->type == TYPE_STRING)
-		strings_count(&m->strings, *(uint32_t *)field_at(f, it->data), -1);
+	count_texts(m, f, field_in(f, it->data), -1);
 	memcpy(field_at(f, it->data), value, f->size);
 	if (names_objects(f))
 		count_field(m, f, it->data, 1);
@@ -240,7 +247,7 @@ int set_text(struct model *m, struct item *it, const struct field *f, const char
 	struct value v;
 	int rc;
 
-	if (f->type == TYPE_REFS || f->type == TYPE_SERVICES)
+	if (field_is_list(f))
 		return set_list(m, it, f, &text, 1, LIST_REPLACE, err);
 	if (f->type == TYPE_MONITOR_RULE)
 		return set_rule(m, it, f, text, err);
@@ -330,8 +337,7 @@ int set_defaults(struct model *m, struct item *it, struct model_error *err)
 			change_default(m, it, f);
 			continue;
 		}
-		if (f->type == TYPE_STRING)
-			strings_count(&m->strings, *(const uint32_t *)field_in(f, it->base), 1);
+		count_texts(m, f, field_in(f, it->base), 1);
 		change_drop_pending(m, it, f);
 		field_put(m, it, f, field_in(f, it->base));
 		it->given &= ~(1ull << i);
@@ -379,39 +385,64 @@ static bool list_word(
 	return true;
 }
 
+/* A list as it grows, and what was parsed for it. */
+struct growing {
+	struct model_list list;
+	char missing[MODEL_LIST_MAX][MODEL_PATH_MAX + 1];
+	unsigned missings;
+	struct model_list parsed; /* texts: counted once more than the list does */
+};
+
+static int list_grow(struct model *m, struct item *it, const struct field *f, const char *text,
+	enum list_verb verb, struct growing *g, struct model_error *err)
+{
+	struct value v;
+	uint32_t entry = 0;
+
+	if (list_word(f, &g->list, text, verb))
+		return 0;
+	int rc = list_parse(m, f, text, &entry, &v);
+	if (rc)
+		return fail(m, err, rc, it, f->name, "%s", v.reason);
+	if (f->type == TYPE_STRINGS && g->parsed.count < MODEL_LIST_MAX)
+		g->parsed.entry[g->parsed.count++] = entry;
+	if (v.missing[0] && (verb == LIST_DELETE || g->missings + g->list.count >= f->max))
+		return fail(m, err, -ENOENT, it, f->name, "%s is not in the list, or one too many",
+			v.missing);
+	if (!v.missing[0])
+		return list_change(m, it, f, &g->list, entry, verb, err);
+	strcpy(g->missing[g->missings++], v.missing);
+	return 0;
+}
+
+static int list_take(struct model *m, struct item *it, const struct field *f, enum list_verb verb,
+	const struct growing *g, struct model_error *err)
+{
+	struct value v = {.missing = ""};
+
+	memcpy(v.data, &g->list, sizeof(g->list));
+	count_texts(m, f, &g->list, 1);
+	int rc = set_take(m, it, f, &v, verb != LIST_REPLACE, err);
+	if (rc)
+		count_texts(m, f, &g->list, -1);
+	for (unsigned i = 0; !rc && i < g->missings; i++)
+		if (change_pending(m, it, f, g->missing[i]))
+			rc = fail(m, err, -ENOMEM, it, f->name, "no memory");
+	return rc;
+}
+
 int set_list(struct model *m, struct item *it, const struct field *f, const char *const *text,
 	unsigned count, enum list_verb verb, struct model_error *err)
 {
-	struct value v;
-	struct model_list list = {0};
-	char missing[MODEL_LIST_MAX][MODEL_PATH_MAX + 1];
-	unsigned missings = 0;
+	struct growing g = {.missings = 0};
 	int rc = set_begin(m, it, f, err);
 
-	if (rc)
-		return rc;
-	if (verb != LIST_REPLACE)
-		memcpy(&list, field_at(f, it->data), sizeof(list));
-	for (unsigned i = 0; i < count; i++) {
-		uint32_t entry = 0;
-		if (list_word(f, &list, text[i], verb))
-			continue;
-		rc = list_parse(m, f, text[i], &entry, &v);
-		if (rc)
-			return fail(m, err, rc, it, f->name, "%s", v.reason);
-		if (v.missing[0] && (verb == LIST_DELETE || missings + list.count >= f->max))
-			return fail(m, err, -ENOENT, it, f->name,
-				"%s is not in the list, or one too many", v.missing);
-		if (v.missing[0])
-			strcpy(missing[missings++], v.missing);
-		else if ((rc = list_change(m, it, f, &list, entry, verb, err)))
-			return rc;
-	}
-	memcpy(v.data, &list, sizeof(list));
-	v.missing[0] = '\0';
-	rc = set_take(m, it, f, &v, verb != LIST_REPLACE, err);
-	for (unsigned i = 0; !rc && i < missings; i++)
-		if (change_pending(m, it, f, missing[i]))
-			rc = fail(m, err, -ENOMEM, it, f->name, "no memory");
+	if (!rc && verb != LIST_REPLACE)
+		memcpy(&g.list, field_at(f, it->data), sizeof(g.list));
+	for (unsigned i = 0; !rc && i < count; i++)
+		rc = list_grow(m, it, f, text[i], verb, &g, err);
+	if (!rc)
+		rc = list_take(m, it, f, verb, &g, err);
+	count_texts(m, f, &g.parsed, -1);
 	return rc;
 }

@@ -266,6 +266,17 @@ int value_parse(struct model *m, const struct field *f, const char *text, struct
 	}
 }
 
+/* Counted, as a string is; set_list takes that back when the list has it. */
+static int parse_entry(struct model *m, const char *text, uint32_t *entry, struct value *v)
+{
+	size_t len = strlen(text);
+
+	if (len == 0 || len > MODEL_ENTRY_MAX)
+		return bad(v, -EINVAL, "an entry has 1 to %u bytes", MODEL_ENTRY_MAX);
+	*entry = strings_get(&m->strings, text, len);
+	return *entry == UINT32_MAX ? bad(v, -ENOMEM, "no memory") : 0;
+}
+
 int list_parse(
 	struct model *m, const struct field *f, const char *text, uint32_t *entry, struct value *v)
 {
@@ -273,6 +284,8 @@ int list_parse(
 	v->missing[0] = '\0';
 	if (f->type == TYPE_REFS)
 		return parse_ref(m, f, text, entry, v);
+	if (f->type == TYPE_STRINGS)
+		return parse_entry(m, text, entry, v);
 	return service_parse(text, entry, v->reason, sizeof(v->reason));
 }
 
@@ -411,6 +424,7 @@ void value_text(const struct model *m, const struct field *f, const void *data, 
 		destination_text(f, p, out);
 		break;
 	case TYPE_REFS:
+	case TYPE_STRINGS:
 	case TYPE_SERVICES:
 	case TYPE_HOLDS:
 		break;
@@ -421,6 +435,8 @@ void list_text(const struct model *m, const struct field *f, uint32_t entry, str
 {
 	if (f->type == TYPE_REFS)
 		path_text(m, entry, out);
+	else if (f->type == TYPE_STRINGS)
+		text_printf(out, "%s", strings_text(&m->strings, entry));
 	else
 		service_text(entry, out);
 }
