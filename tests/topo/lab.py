@@ -16,6 +16,7 @@ import threading
 import time
 
 from . import weirconf as wc
+from .poll import wait_until
 from .netns import STATE, clean_leftovers, remove_namespace
 from .picture import VIRTUAL, server_address, standard
 from .weir import ROOT, build_dir, program
@@ -84,12 +85,20 @@ def within_share(counts):
 
 
 def configuration(picture):
-    """Pool and virtual server for each family: web (IPv4) and web6 (IPv6)."""
-    parts = []
+    """Pool and virtual server for each family: web (IPv4) and web6 (IPv6); one monitor watches all servers."""
+    parts = [wc.monitor("http", "web-check", interval=2, timeout=7, send=r'"GET /health HTTP/1.0\r\n\r\n"',
+                        recv=r'"\\nok"')]
     for family, suffix in ((4, ""), (6, "6")):
-        parts.append(wc.pool(f"web{suffix}", picture.members(80, family, RATIOS), mode="ratio-member"))
+        parts.append(wc.pool(f"web{suffix}", picture.members(80, family, RATIOS), mode="ratio-member",
+                             monitor="web-check"))
         parts.append(wc.virtual(f"web{suffix}", VIRTUAL[family], 80, f"web{suffix}"))
     return parts
+
+
+def watched(weir):
+    """New servers get nothing before they are known to be well."""
+    wait_until(lambda: all(row["monitorStatus"] == "up" for pool in ("web", "web6")
+                           for row in weir.show("ltm pool members", owner=pool)), "all servers are up", 15)
 
 
 class Live:
@@ -142,11 +151,13 @@ The lab is up. In another terminal, from this directory, as root:
   change a ratio                 {shell} modify ltm pool {pool} members modify {{ {first} {{ ratio 1 }} }}
   take a server out              {shell} modify ltm pool {pool} members modify {{ {second} {{ session user-disabled }} }}
   and back in                    {shell} modify ltm pool {pool} members modify {{ {second} {{ session user-enabled }} }}
-  make s2 sick (pull its cable)  ip -n {picture.lan} link set s2 down
-  and well again                 ip -n {picture.lan} link set s2 up
+  make s2 sick (its /health)     touch {picture.nginx[1].dir}/sick
+  and well again                 rm {picture.nginx[1].dir}/sick
+  pull its cable, put it back    ip -n {picture.lan} link set s2 down; ip -n {picture.lan} link set s2 up
+  what the monitor says          {shell} show ltm monitor
   logs and configuration         ls {picture.weir.run_dir}
 
-A sick server shows as errors below until you take it out. Ctrl-C ends the lab and removes everything.
+A sick server is out after 7 s; until then a pulled cable shows as errors below. Ctrl-C ends the lab and removes everything.
 """
 
 
@@ -156,7 +167,8 @@ def serve(args, topo):
     address = VIRTUAL[family]
     picture = topo.picture
     picture.start_nginx()
-    picture.start_weir(*configuration(picture), workers=args.workers, driver=args.port_driver, monitor=True)
+    picture.start_weir(*configuration(picture), workers=args.workers, driver=args.port_driver)
+    watched(picture.weir)
     print(f"sending {REQUESTS} requests to http://{wc.join(address, 80)} from {picture.client}", flush=True)
     counts = collections.Counter(request(picture.client, address) for _ in range(REQUESTS))
     print(table(counts, family), flush=True)
