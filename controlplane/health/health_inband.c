@@ -7,7 +7,7 @@
 
 #include "health/health_internal.h"
 
-#define NS_PER_SECOND 1000000000u
+#define NS_PER_SECOND 1000000000ull
 
 struct health_passive {
 	struct health *h;
