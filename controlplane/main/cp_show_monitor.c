@@ -357,6 +357,9 @@ static void stats_ask(struct listing *l)
 {
 	static const struct health_stats_ops ops = {.rows = on_rows, .done = on_done};
 
+	l->asked = l->count == 0;
+	if (l->asked)
+		return;
 	qsort(l->instance, l->count, sizeof(*l->instance), id_order);
 	l->query = health_stats(l->cp->health, l->object, l->monitor, &ops, l);
 	if (!l->query)
