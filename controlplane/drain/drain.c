@@ -149,14 +149,16 @@ static void forget_old(struct drains *s)
 {
 	while (s->count - s->running > DRAIN_ENDED_MAX) {
 		const struct operation *oldest = NULL;
+		uint32_t id;
 
 		for (unsigned i = 0; i < s->count; i++)
 			if (s->op[i]->d.ended && (!oldest || s->op[i]->d.ended < oldest->d.ended))
 				oldest = s->op[i];
 		if (!oldest)
 			return;
-		drains_write_gone(s, oldest->d.id);
-		drains_remove(s, oldest->d.id);
+		id = oldest->d.id;
+		drains_remove(s, id);
+		drains_write_gone(s, id);
 	}
 }
 
@@ -258,8 +260,8 @@ void drains_abandon(struct drains *s, uint32_t id)
 	if (!drains_operation(s, id))
 		return;
 	s->running--;
-	drains_write_gone(s, id);
 	drains_remove(s, id);
+	drains_write_gone(s, id);
 	drains_timer(s);
 }
 
@@ -275,6 +277,10 @@ void drains_note(struct drains *s, const struct operation *o, const char *format
 	va_end(ap);
 	snprintf(sentence, sizeof(sentence), "%s %s",
 		drain_subject(&o->d, subject, sizeof(subject)), text);
+	/* A reason may have any bytes: nothing that steers the reader's terminal. */
+	for (char *p = sentence; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
 	s->ops->note(s->ctx, sentence);
 }
 

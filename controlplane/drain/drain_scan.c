@@ -47,7 +47,7 @@ static void on_scanned(void *ctx, int status, const struct msg_result *result)
 	uint64_t now = clock_ns();
 
 	s->scan = NULL;
-	s->scan_after_ns = now + (now - s->scan_started_ns);
+	s->scan_after_ns = now + (status ? SCAN_EVERY_MS * 1000000ull : now - s->scan_started_ns);
 	if (status && result)
 		log_warning(
 			"drain %u: connections cannot be reset: %s", s->scan_id, result->reason);

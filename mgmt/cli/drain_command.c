@@ -220,7 +220,8 @@ static void print_words(struct shell *sh, const json_t *row)
 
 		if (w->type == DRAIN_WORD_FLAG && json_is_true(value)) {
 			fprintf(sh->out, "    %s\n", w->name);
-		} else if (n && quoted && w->type != DRAIN_WORD_FLAG && strcmp(text, "0")) {
+		} else if (n && quoted && w->type != DRAIN_WORD_FLAG &&
+			   !(w->type == DRAIN_WORD_SECONDS && json_integer_value(value) == 0)) {
 			word_quote(text, n, false, quoted, 4 * n + 3);
 			fprintf(sh->out, "    %s %s\n", w->name, quoted);
 		}

@@ -74,6 +74,16 @@ def test_zero_is_told_by_an_event(cp, dp):  # noqa: F811
         cp.ask("list", kind="ltm pool", form="conf", holds=True)[0])
 
 
+def test_reason_of_any_bytes(cp, dp):  # noqa: F811
+    """It comes back as it was, and does not steer the terminal of who reads the log."""
+    reason = "a\nb \x1b[31m \u00fc"
+    number = begin(cp, reason=reason)
+    assert row(cp, number)["reason"] == reason
+    assert f"drain {number} begun by root: a?b ?[31m \u00fc" in cp.daemon.text()
+    cp.restart()
+    assert row(cp, number)["reason"] == reason
+
+
 def test_lost_event_comes_late_not_never(cp, dp):  # noqa: F811
     """Counts are read, events only say when."""
     member = ident(cp, "ltm pool members", MEMBER)
