@@ -31,6 +31,8 @@ void kernel_free(struct kernel *k)
 	if (!k)
 		return;
 	rtnl_close(&k->nl);
+	free(k->network);
+	free(k->mark);
 	free(k);
 }
 
@@ -77,6 +79,7 @@ int kernel_apply(struct kernel *k, const struct model *m, char *fault, size_t si
 	pass_links(&p);
 	pass_addresses(&p);
 	pass_routes(&p);
+	pass_marks(&p);
 	free(p.tap);
 	return p.rc;
 }

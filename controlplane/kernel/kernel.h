@@ -28,6 +28,20 @@ int kernel_apply(struct kernel *k, const struct model *m, char *fault, size_t si
 void kernel_tidy(struct kernel *k);
 
 /*
+ * Transparent monitors: packets with the mark of a server go through it, wherever they go. Counted: as many puts as
+ * gets. -ENETUNREACH: it lies in no network of a self IP (kernel_apply tries again, and until then such packets are
+ * refused); -EAFNOSUPPORT: IPv6.
+ */
+int kernel_mark_get(struct kernel *k, const struct ip_addr *via);
+void kernel_mark_put(struct kernel *k, const struct ip_addr *via);
+
+/* Always the same for a server, over restarts too; 0: it can have none. */
+uint32_t kernel_mark_of(const struct ip_addr *via);
+
+/* Takes away what another process of ours left behind. Call it when all that is needed has been got. */
+void kernel_mark_tidy(struct kernel *k);
+
+/*
  * Keeps the kernel's own connections off the ports that automap uses on the self IPs: ephemeral ports are
  * 49152-65535. Only within a network namespace of our own; the host's is the business of its image.
  * 1: set, 0: left alone, or -errno.

@@ -20,9 +20,26 @@
 /* Taps of ours that no VLAN has any more: so many are remembered. */
 #define KERNEL_STALE_MAX 256u
 
+/* A network that a tap is in. */
+struct network {
+	struct ip_addr address;
+	uint8_t prefix;
+	unsigned index;
+};
+
+/* A server that marked packets go through. */
+struct mark {
+	struct ip_addr via;
+	unsigned users;
+};
+
 struct kernel {
 	struct rtnl nl;
 	uid_t owner;
+	struct network *network;
+	unsigned networks;
+	struct mark *mark;
+	unsigned marks;
 	unsigned stale[KERNEL_STALE_MAX], stales; /* interface indexes */
 };
 
@@ -57,6 +74,7 @@ const struct tap *pass_tap(const struct pass *p, uint32_t vlan_id);
 void pass_links(struct pass *p);
 void pass_addresses(struct pass *p);
 void pass_routes(struct pass *p);
+void pass_marks(struct pass *p);
 
 /* Bytes and length of an address as the kernel has it: 4 or 16. */
 static inline const void *addr_bytes(const struct ip_addr *a, size_t *length)

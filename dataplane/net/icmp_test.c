@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ICMP errors that we send, and the kernel's traffic. */
+#include "api/tap_hop.h"
 #include "net/net_fake.h"
 
 static struct worker *w;
@@ -223,6 +224,31 @@ static void test_from_kernel_refused(void)
 	sent_count = 0;
 }
 
+/* The kernel may name the next hop itself (api/tap_hop.h): there the packet goes, whatever the routes say. */
+static void test_from_kernel_through(void)
+{
+	struct ip_addr hop = addr("10.0.2.9");
+	struct rte_mbuf *m = fake_ip(1, "10.0.2.1", "10.66.0.1", PROTO_ICMP, ICMP_ECHO, 0x77, 20);
+
+	learn_peer();
+	tap_hop_write(rte_pktmbuf_mtod(m, struct eth_hdr *)->dst, &hop);
+	pkt_of(m)->vlan = net_vlan_of(w->view, 1, 20);
+	from_kernel(m);
+	CHECK_INT(sent_count, 1);
+	CHECK_INT(sent[0].port, 1);
+	CHECK(memcmp(sent[0].frame, mac_peer, 6) == 0);
+	sent_count = 0;
+	/* Ourselves, or a VLAN that is gone: no way, and the kernel is told. */
+	m = fake_ip(1, "10.0.2.1", "10.0.2.9", PROTO_ICMP, ICMP_ECHO, 0x77, 20);
+	hop = addr("10.0.2.1");
+	tap_hop_write(rte_pktmbuf_mtod(m, struct eth_hdr *)->dst, &hop);
+	pkt_of(m)->vlan = net_vlan_of(w->view, 1, 20);
+	from_kernel(m);
+	CHECK_INT(sent_count, 1);
+	CHECK(sent[0].tap);
+	sent_count = 0;
+}
+
 int main(void)
 {
 	fake_start();
@@ -236,6 +262,7 @@ int main(void)
 	test_conversations();
 	test_errors_for_kernel();
 	test_from_kernel_refused();
+	test_from_kernel_through();
 	fake_stop();
 	return 0;
 }

@@ -70,6 +70,9 @@ void net_from_kernel(struct worker *w, struct rte_mbuf *m);
  * resolving an unknown neighbour. The caller holds one reference. */
 uint32_t net_route_get(struct worker *w, const struct ip_addr *dst);
 
+/* The same for a next hop that is known already, in a VLAN of the view. */
+uint32_t net_hop_get(struct worker *w, uint16_t vlan, const struct ip_addr *hop);
+
 /* The MAC and VLAN that m came from. The caller holds one reference. NEXTHOP_NONE if the table is full. */
 uint32_t net_lasthop_get(struct worker *w, struct rte_mbuf *m);
 

@@ -4,6 +4,7 @@
  * service, or it belongs to a conversation that the kernel began. TCP shows that by its flags and the
  * kernel's port range; of UDP and ICMP we remember whom the kernel has talked to.
  */
+#include "api/tap_hop.h"
 #include "net/netprivate.h"
 #include "port/tap.h"
 
@@ -123,7 +124,7 @@ void net_from_kernel(struct worker *w, struct rte_mbuf *m)
 {
 	struct pkt *p = pkt_of(m);
 	const uint8_t *base = rte_pktmbuf_mtod(m, const uint8_t *);
-	struct ip_addr src, dst;
+	struct ip_addr src, dst, hop;
 
 	if (!w->view || !p->wire.ip_version) {
 		worker_drop(w, m, DROP_NO_SNAPSHOT);
@@ -137,7 +138,8 @@ void net_from_kernel(struct worker *w, struct rte_mbuf *m)
 		worker_drop(w, m, DROP_MARTIAN);
 		return;
 	}
-	uint32_t nexthop = net_route_get(w, &dst);
+	bool named = tap_hop_read(rte_pktmbuf_mtod(m, const struct eth_hdr *)->dst, &hop);
+	uint32_t nexthop = named ? net_hop_get(w, p->vlan, &hop) : net_route_get(w, &dst);
 	if (nexthop == NEXTHOP_NONE) {
 		w->drop[DROP_NO_ROUTE]++;
 		net_icmp_error(w, m, NET_HOST_UNREACHABLE, 0);

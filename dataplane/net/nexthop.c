@@ -101,6 +101,16 @@ uint32_t net_route_get(struct worker *w, const struct ip_addr *dst)
 	return i;
 }
 
+uint32_t net_hop_get(struct worker *w, uint16_t vlan, const struct ip_addr *hop)
+{
+	if (vlan >= w->view->net->vlan_count || own_find(w->view->net, hop))
+		return NEXTHOP_NONE;
+	uint32_t i = route_row(w, vlan, hop, 0);
+	if (i != NEXTHOP_NONE)
+		net_nexthop(w, i)->refs++;
+	return i;
+}
+
 uint32_t net_lasthop_get(struct worker *w, struct rte_mbuf *m)
 {
 	struct neighbour_table *t = neighbour_table_of(w);
