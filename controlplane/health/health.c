@@ -165,7 +165,8 @@ struct health *health_new(struct event_base *base, const struct model *m,
 	snprintf(reason, size, "no memory");
 	if (!h)
 		return NULL;
-	*h = (struct health){.base = base, .model = m, .ops = *ops, .ctx = ctx};
+	*h = (struct health){
+		.base = base, .model = m, .ops = *ops, .ctx = ctx, .kernel = config->kernel};
 	h->verdicts = verdicts_new();
 	h->file_dir = strdup(config->file_dir);
 	if (h->verdicts && h->file_dir)
@@ -190,6 +191,7 @@ void health_free(struct health *h)
 	h->link = NULL;
 	health_store_close(h->store);
 	h->store = NULL;
+	h->kernel = NULL; /* weir-mon goes on, and so do the ways */
 	health_table_free(h);
 	verdicts_free(h->verdicts);
 	free(h->file_dir);

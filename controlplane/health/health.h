@@ -25,6 +25,7 @@
 #include "state/verdicts.h"
 
 struct health;
+struct kernel;
 
 /* What an agent said in one line (agent-check); fields that it did not name are -1, or "". */
 struct health_agent {
@@ -53,6 +54,7 @@ struct health_config {
 	uint64_t origin;       /* of the store: says whose ids they are */
 	const char *file_dir;  /* files that monitors name: certificates, scripts */
 	uid_t mon_uid;	       /* weir-mon's user */
+	struct kernel *kernel; /* of transparent monitors; NULL: there are none */
 };
 
 /* Loads the kept verdicts, makes the socket. Call before privileges are dropped. NULL: *reason says why. */

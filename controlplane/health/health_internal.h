@@ -41,6 +41,7 @@ struct health_inst {
 	uint64_t since;
 	char *reason; /* NULL = "" */
 	struct health_passive *passive;
+	struct ip_addr through; /* transparent: the kernel has a way; all zero bytes: none */
 };
 
 /* A node, member or pool. */
@@ -76,6 +77,7 @@ struct health {
 	uint32_t query_number;
 	struct health_link *link;
 	struct health_store *store;
+	struct kernel *kernel; /* NULL: no ways through servers */
 };
 
 /* --- time ----------------------------------------------------------------------------------------- */
@@ -126,6 +128,12 @@ void health_message(struct health *h, const json_t *message);
 /* Answers of weir-mon, and its end: all queries are done. */
 void health_stats_message(struct health *h, const json_t *message, bool end);
 void health_stats_lost(struct health *h);
+
+/* --- transparent monitors (health_through.c) ------------------------------------------------------- */
+
+/* Its monitor or its address may have changed: before weir-mon is told. True: something has. */
+bool health_through_changed(struct health *h, struct health_inst *in);
+void health_through_gone(struct health *h, struct health_inst *in);
 
 /* --- passive monitors (health_inband.c) ------------------------------------------------------------ */
 

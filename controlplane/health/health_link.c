@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "health/health_internal.h"
+#include "kernel/kernel.h"
 
 #define OUTPUT_MAX (64u << 20)	 /* bytes that may wait beside a sync */
 #define OUTPUT_PART (256u << 10) /* of a sync at a time */
@@ -152,6 +153,8 @@ static json_t *instance_message(const struct health_inst *in)
 			message, "to-address", json_string(ip_format(&m->to_address, address)));
 	if (message && m->to_port)
 		json_object_set_new(message, "to-port", json_integer(m->to_port));
+	if (message && kernel_mark_of(&in->through))
+		json_object_set_new(message, "mark", json_integer(kernel_mark_of(&in->through)));
 	return message;
 }
 

@@ -116,7 +116,7 @@ static void monitor_look(struct health *h, struct health_monitor *m, const struc
 		health_link_monitor(h->link, m);
 	LIST_FOREACH(in, &m->instances, of_monitor)
 	{
-		if (moved || !was_probed)
+		if (health_through_changed(h, in) || moved || !was_probed)
 			health_link_instance(h->link, in);
 		if (!m->active)
 			health_passive_changed(h, in);
@@ -154,6 +154,7 @@ static struct health_inst *inst_new(struct health *h, struct health_object *o, u
 	in->since = health_now_ms();
 	health_store_instance(h, in);
 	LIST_INSERT_HEAD(&m->instances, in, of_monitor);
+	health_through_changed(h, in);
 	if (m->active)
 		health_link_instance(h->link, in);
 	else if (health_passive_start(h, in))
@@ -164,6 +165,7 @@ static struct health_inst *inst_new(struct health *h, struct health_object *o, u
 static void inst_free(struct health *h, struct health_inst *in)
 {
 	health_link_instance_gone(h->link, in);
+	health_through_gone(h, in);
 	LIST_REMOVE(in, of_monitor);
 	monitor_release(h, in->monitor);
 	health_passive_free(in->passive);
@@ -235,9 +237,11 @@ static bool insts_make(
 
 static void insts_moved(struct health *h, struct health_object *o)
 {
-	for (struct health_inst *in = o->instances; in; in = in->next)
+	for (struct health_inst *in = o->instances; in; in = in->next) {
+		health_through_changed(h, in);
 		if (in->monitor->active)
 			health_link_instance(h->link, in);
+	}
 }
 
 /* --- objects -------------------------------------------------------------------------------------- */

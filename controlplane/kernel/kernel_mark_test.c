@@ -52,16 +52,28 @@ static int send_marked(const char *to, const struct ip_addr *via)
 	return rc;
 }
 
-/* The next IPv4 packet to one host that the kernel sends by the tap names this next hop. */
-static bool frame_through(int tap, const struct ip_addr *hop)
+/* The next hop that the next IPv4 packet to one host names; false: none comes in a while. */
+static bool frame_next(int tap, struct ip_addr *hop)
 {
 	uint8_t frame[2000];
-	struct ip_addr named;
 	struct pollfd ready = {.fd = tap, .events = POLLIN};
 
-	while (poll(&ready, 1, 2000) > 0)
+	while (poll(&ready, 1, 100) > 0)
 		if (read(tap, frame, sizeof(frame)) > 34 && frame[12] == 8 && !(frame[0] & 1))
-			return tap_hop_read(frame, &named) && ip_equal(&named, hop);
+			return tap_hop_read(frame, hop);
+	return false;
+}
+
+/* A tap that has just been opened loses the first packets. */
+static bool goes_through(int tap, const char *to, const struct ip_addr *via)
+{
+	struct ip_addr hop = {0};
+
+	for (int i = 0; i < 50; i++) {
+		CHECK_INT(send_marked(to, via), 0);
+		if (frame_next(tap, &hop))
+			return ip_equal(&hop, via);
+	}
 	return false;
 }
 
@@ -86,22 +98,17 @@ static void through_a_server(struct model *m)
 	CHECK_INT(kernel_mark_get(k, &isp), 0);
 	CHECK_INT(kernel_mark_get(k, &isp), 0);
 	CHECK_INT(kernel_mark_get(k, &other), 0);
-	CHECK_INT(send_marked("192.0.2.1", &isp), 0);
-	CHECK(frame_through(tap, &isp));
-	CHECK_INT(send_marked("192.0.2.1", &other), 0);
-	CHECK(frame_through(tap, &other));
-	CHECK_INT(send_marked("10.0.0.7", &isp), 0);
-	CHECK(frame_through(tap, &isp));
+	CHECK(goes_through(tap, "192.0.2.1", &isp));
+	CHECK(goes_through(tap, "192.0.2.1", &other));
+	CHECK(goes_through(tap, "10.0.0.7", &isp));
 	/* Applied again, nothing is different; a server that no network leads to has no way instead of a wrong one. */
 	apply(m);
-	CHECK_INT(send_marked("192.0.2.1", &isp), 0);
-	CHECK(frame_through(tap, &isp));
+	CHECK(goes_through(tap, "192.0.2.1", &isp));
 	CHECK_INT(kernel_mark_get(k, &far), -ENETUNREACH);
 	CHECK_INT(send_marked("192.0.2.1", &far), -EHOSTUNREACH);
 	/* Counted: the second put takes it away. Without a rule the mark means nothing: there is no other route. */
 	kernel_mark_put(k, &isp);
-	CHECK_INT(send_marked("192.0.2.1", &isp), 0);
-	CHECK(frame_through(tap, &isp));
+	CHECK(goes_through(tap, "192.0.2.1", &isp));
 	kernel_mark_put(k, &isp);
 	CHECK_INT(send_marked("192.0.2.1", &isp), -ENETUNREACH);
 	close(tap);

@@ -165,7 +165,8 @@ int cp_health_init(struct cp *cp, const char *run_dir, const char *monitor_user)
 		.store_dir = cp->store_dir,
 		.origin = store_origin(cp->store),
 		.file_dir = dirname(path),
-		.mon_uid = entry ? entry->pw_uid : 0};
+		.mon_uid = entry ? entry->pw_uid : 0,
+		.kernel = cp->kernel};
 	cp->monitoring_stopped = time(NULL);
 	cp->health = health_new(cp->base, cp->model, &config, &ops, cp, reason, sizeof(reason));
 	free(path);
@@ -174,6 +175,8 @@ int cp_health_init(struct cp *cp, const char *run_dir, const char *monitor_user)
 		return -EIO;
 	}
 	cp->verdicts = health_verdicts(cp->health);
+	if (cp->kernel)
+		kernel_mark_tidy(cp->kernel);
 	return 0;
 }
 

@@ -92,6 +92,8 @@ struct mon_monitor *mon_monitor_get(struct mon *mon, uint32_t id);
 struct mon_instance *mon_instance_get(struct mon *mon, uint32_t object, uint32_t monitor);
 int mon_monitor_define(struct mon *mon, const json_t *message, struct mon_fault *fault);
 int mon_instance_define(struct mon *mon, const json_t *message, struct mon_fault *fault);
+/* Transparent, but there is no way through the server to what is behind it. */
+bool mon_goes_astray(const struct mon_instance *in);
 void mon_monitor_delete(struct mon *mon, struct mon_monitor *m);
 void mon_instance_delete(struct mon_instance *in);
 void mon_sync_begin(struct mon *mon);

@@ -123,6 +123,8 @@ bool mon_probe_start(struct mon_instance *in)
 		p->own = calloc(1, type->private_size);
 	if (in->mon->flight > in->mon->flight_max)
 		rc = -EMFILE;
+	else if (mon_goes_astray(in))
+		rc = -EDESTADDRREQ;
 	else if (!type->private_size || p->own)
 		rc = type->start ? type->start(p) : mon_stream_start(p);
 	if (rc)

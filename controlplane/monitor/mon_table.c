@@ -110,6 +110,11 @@ int mon_monitor_define(struct mon *mon, const json_t *message, struct mon_fault 
 	return mon_fault(fault, "", "no memory");
 }
 
+bool mon_goes_astray(const struct mon_instance *in)
+{
+	return in->monitor->transparent && !in->mark && !ip_equal(&in->address, &in->to_address);
+}
+
 /* --- instances ---------------------------------------------------------------------------------- */
 
 static int target_read(struct mon_instance *in, const json_t *message, struct mon_fault *fault)
@@ -130,6 +135,9 @@ static int target_read(struct mon_instance *in, const json_t *message, struct mo
 	in->port = (uint16_t)port;
 	in->to_port = (uint16_t)to_port;
 	in->mark = (uint32_t)mark;
+	if (mon_goes_astray(in))
+		return mon_fault(fault, "mark",
+			"is missing: transparent needs a way through the server (IPv4)");
 	const struct mon_type *type = in->monitor->type;
 	if ((type->stream || type->datagram) && !to_port && !type->port)
 		return mon_fault(fault, "port", "is missing, and %s needs one", type->name);
