@@ -72,6 +72,11 @@ static void field_values(const struct field *f, char *out, size_t size)
 			f->offset && strcmp(f->name, "rule") ? "default|" : "");
 		return;
 	}
+	if (f->type == TYPE_MONITOR_RULE)
+		at = (size_t)snprintf(out, size, "none|%sA and B|min N of { A B }",
+			strcmp(f->default_text, "none") ? "default|" : "");
+	if (f->type == TYPE_DESTINATION)
+		at = (size_t)snprintf(out, size, f->host ? "*|address" : "*:*|*:port|address:port");
 	for (const struct field_word *w = f->words; w && w->text; w++)
 		if (w->supported && at < size)
 			at += (size_t)snprintf(out + at, size - at, "%s%s", at ? "|" : "", w->text);
