@@ -100,7 +100,7 @@ def test_reset_ends_the_connections_on_both_sides(topology, ip):
 def test_frozen_server_under_load(topology, ip4):
     """Whoever waits for it is reset when it is found down, and asks again elsewhere; later no request fails."""
     picture, weir = start(topology, ip4, "reset")
-    load = wrk_start(picture.client, ip4.virtual, seconds=6, connections=8)
+    load = wrk_start(picture.client, ip4.virtual, seconds=5, connections=8)
     wait_until(lambda: weir.member("web", name(ip4, 1), "serverside.curConns") == 4, "it has its share", 5)
     picture.nginx[0].freeze()
     until(weir, name(ip4, 1), "down")
@@ -126,19 +126,19 @@ def test_drop_silences_the_connections(topology, ip4):
     assert [ask(sock) for sock in held["s2"]] == ["s2"] * 4
 
 
-def test_reselect_gives_datagrams_to_another_member(topology, ip):
+def test_reselect_gives_datagrams_to_another_member(topology, ip4):
     """Down by the node's monitor: that reaches all its members."""
     picture = topology(servers=2)
     for number, server in enumerate(picture.servers, 1):
-        picture.topo.add(UdpEcho(server, f"s{number}", [(ip.server(number), 5000)]))
+        picture.topo.add(UdpEcho(server, f"s{number}", [(ip4.server(number), 5000)]))
     weir = picture.start_weir(
         wc.monitor("icmp", "quick", interval=1, timeout=2),
-        *(wc.node(ip.server(number), ip.server(number), monitor="quick") for number in (1, 2)),
-        wc.pool("echo", picture.members(5000, ip.family), service_down_action="reselect"),
-        wc.virtual("echo", ip.virtual, 5000, "echo", proto="udp"), monitor=True, workers=2)
+        *(wc.node(ip4.server(number), ip4.server(number), monitor="quick") for number in (1, 2)),
+        wc.pool("echo", picture.members(5000, ip4.family), service_down_action="reselect"),
+        wc.virtual("echo", ip4.virtual, 5000, "echo", proto="udp"), monitor=True, workers=2)
     for number in (1, 2):
-        wait_until(lambda: weir.show("ltm node", name=ip.server(number))[0]["monitorStatus"] == "up", "up", 10)
-    socks = [picture.client.socket(socket.AF_INET if ip.family == 4 else socket.AF_INET6, socket.SOCK_DGRAM)
+        wait_until(lambda: weir.show("ltm node", name=ip4.server(number))[0]["monitorStatus"] == "up", "up", 10)
+    socks = [picture.client.socket(socket.AF_INET if ip4.family == 4 else socket.AF_INET6, socket.SOCK_DGRAM)
              for _ in range(8)]
 
     def speak(sock):
@@ -147,21 +147,22 @@ def test_reselect_gives_datagrams_to_another_member(topology, ip):
 
     for sock in socks:
         sock.settimeout(3)
-        sock.connect((ip.virtual, 5000))
+        sock.connect((ip4.virtual, 5000))
     before = [speak(sock) for sock in socks]
     assert sorted(before) == ["s1"] * 4 + ["s2"] * 4 and before == [speak(sock) for sock in socks]
-    ports = {row["ss-client-port"] for row in of_server(weir, ip, 2)}
+    ports = {row["ss-client-port"] for row in of_server(weir, ip4, 2)}
     deaf(picture.servers[0])
-    until(weir, name(ip, 1, 5000), "address-down", "echo")
-    wait_until(lambda: not of_server(weir, ip, 1), "it has no flow left")
+    until(weir, name(ip4, 1, 5000), "address-down", "echo")
+    wait_until(lambda: not of_server(weir, ip4, 1), "it has no flow left")
     assert [speak(sock) for sock in socks] == ["s2"] * 8
-    assert ports <= {row["ss-client-port"] for row in of_server(weir, ip, 2)}, "s2's own have not moved"
+    assert ports <= {row["ss-client-port"] for row in of_server(weir, ip4, 2)}, "s2's own have not moved"
     for sock in socks:
         sock.close()
 
 
 def test_people_do_not_trigger_it(topology, ip4):
-    """Disabled and forced offline: connections go on, whatever the action (reference/ltm.md, section 5)."""
+    """Disabled and forced offline: connections go on, whatever the action (reference/ltm.md, section 5): draining,
+    taking out and what happens on a fault are three settings (iqiyi/dpvs#214, #931, #838)."""
     picture, weir = start(topology, ip4, "reset")
     held = connect(picture, ip4)
     for hold in ("session user-disabled", "session user-disabled state user-down"):

@@ -39,7 +39,7 @@ def ask(sock):
     return sock.recv(4000).rsplit(b"\r\n\r\n", 1)[1].decode().strip()
 
 
-@pytest.mark.parametrize("seconds", [9, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [6, pytest.param(60, marks=pytest.mark.long)])
 def test_flapping_server_disturbs_nobody(topology, ip4, seconds):
     """Down and up again and again under load, with its own connections reset each time: no request to the others
     fails, none of their connections moves or ends. Removal resets flows: cilium/cilium#14844; persistence leads to
@@ -85,7 +85,7 @@ def test_flapping_server_fails_no_request(topology, ip4):
 
 def test_server_that_came_up_ramps(topology, ip4):
     """slow-ramp-time from the verdict on: a small share first, its whole share at the end."""
-    picture, weir = start(topology, ip4, slow_ramp_time=6)
+    picture, weir = start(topology, ip4, slow_ramp_time=4)
     picture.nginx[0].sick()
     until(weir, ip4, 1, "down")
     wait_until(lambda: http_burst(picture.client, ip4.virtual, 30).counts["s2"] == 15, "the others' ramps are over", 10)
