@@ -52,7 +52,8 @@ static int check_key(struct model *m, struct item *it, struct model_error *err)
 			"the interface is untagged in %s already",
 			vlan ? vlan->o.path : "another VLAN");
 	}
-	return fail(m, err, -EEXIST, it, kind_of(it)->key->name, "%s has the same", other->o.path);
+	return fail(m, err, -EEXIST, it, kind_of(it)->key->name, "%s%s has the same", other->o.path,
+		item_is_ephemeral(other) ? ", which name resolution has made," : "");
 }
 
 /* ---- addresses ---- */

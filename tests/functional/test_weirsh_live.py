@@ -45,6 +45,44 @@ def quoted(raw):
     return b'"' + raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
 
 
+MONITORS = (
+    'create ltm monitor http up send "GET /up HTTP/1.1\\\\r\\\\nHost: a\\\\r\\\\n\\\\r\\\\n" recv "200 OK|\\\\bup\\\\b" password "x y"',
+    "create ltm monitor http deeper { defaults-from up interval 3 }",
+    'create ltm monitor external script run check.sh user-defined NAME /Common/x user-defined OTHER "a b"',
+    "modify ltm pool web monitor min 1 of { up /Common/tcp deeper }",
+    "modify ltm pool web members modify { 10.0.0.1:80 { monitor up and tcp } }",
+    "modify ltm node 10.0.0.1 monitor icmp and gateway_icmp",
+    "modify ltm default-node-monitor rule icmp")
+
+
+def test_monitors_come_out_as_they_went_in(control):
+    """What list prints makes the same again, also in the short form and in one line."""
+    for line in MONITORS:
+        code, _, errors = control.run(stdin=line.encode())
+        assert code == 0, errors
+    listed = control.run("list ltm")[1].decode()
+    assert "monitor min 1 of { up tcp deeper }" in listed and "monitor up and tcp" in listed
+    assert 'user-defined NAME /Common/x\n    user-defined OTHER "a b"\n' in listed
+    assert "ltm default-node-monitor {\n    rule icmp\n}" in listed and "x y" not in listed
+    (control.run_dir / "listed.conf").write_text(listed)
+    code, _, errors = control.run(f"load sys config merge file {control.run_dir / 'listed.conf'}")
+    assert code == 0, errors
+    assert control.run("list ltm")[1].decode() == listed
+    for line in control.run("list ltm monitor one-line")[1].decode().splitlines():
+        code, _, errors = control.run(stdin=line.replace("ltm", "modify ltm", 1).encode())
+        assert code == 0, errors
+    assert control.run("list ltm")[1].decode() == listed
+    assert control.run("list ltm monitor mssql")[0] and b"not supported" in control.run("list ltm monitor mssql")[2]
+    code, _, errors = control.run("delete ltm monitor http up")
+    assert code and b"still used by" in errors
+    for line in ("modify ltm default-node-monitor rule none", "modify ltm node 10.0.0.1 monitor default",
+                 "modify ltm pool web monitor none members modify { 10.0.0.1:80 { monitor default } }",
+                 "delete ltm monitor http deeper", "delete ltm monitor http all", "delete ltm monitor external script"):
+        code, _, errors = control.run(line)
+        assert code == 0, (line, errors)
+    assert control.run("list ltm monitor http non-default-properties")[1].count(b"ltm monitor") == 2
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(1, 255), max_size=200).map(bytes))
 def test_any_text_goes_in_and_comes_out(control, raw):
