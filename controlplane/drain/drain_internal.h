@@ -64,7 +64,6 @@ bool drain_is_capped(const struct operation *o, uint64_t now);
 
 /* drain_scan.c: resets what holds drains up. */
 void drains_scan(struct drains *s, uint64_t now);
-void drain_filter(const struct operation *o, struct msg_scan *scan);
 
 /* drain_file.c */
 void drains_load(struct drains *s);

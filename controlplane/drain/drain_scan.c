@@ -15,7 +15,7 @@
 #define LIST_ROWS 1024u	  /* connections that are looked at to find the oldest */
 #define SILENT_SECONDS 5u /* a connection that is silent for so long counts as one that stays so */
 
-void drain_filter(const struct operation *o, struct msg_scan *scan)
+static void filter_init(const struct operation *o, struct msg_scan *scan)
 {
 	*scan = (struct msg_scan){.header = {.type = MSG_SCAN, .length = sizeof(*scan)}};
 	if (o->d.node)
@@ -56,6 +56,7 @@ static void on_scanned(void *ctx, int status, const struct msg_result *result)
 	drains_look_soon(s);
 }
 
+/* There are none: what is reset is only counted. */
 static void on_rows(void *ctx, const struct msg_header *message) {}
 
 static bool wants_scan(const struct operation *o, uint64_t now)
@@ -80,7 +81,7 @@ void drains_scan(struct drains *s, uint64_t now)
 			next = s->op[i];
 	if (!next)
 		return;
-	drain_filter(next, &scan);
+	filter_init(next, &scan);
 	scan.action = SCAN_DELETE;
 	s->scan_capped = next->d.cap_reset && drain_is_capped(next, now);
 	if (!s->scan_capped)
@@ -164,7 +165,7 @@ struct drain_query *drains_flows(struct drains *s, uint32_t id,
 		.flows = {.silent = UINT32_MAX},
 		.done = done,
 		.ctx = ctx};
-	drain_filter(o, &scan);
+	filter_init(o, &scan);
 	scan.action = SCAN_LIST;
 	scan.limit = LIST_ROWS;
 	q->query = dplink_query(s->link, &scan.header, &ops, q);
