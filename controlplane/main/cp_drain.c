@@ -118,6 +118,13 @@ static bool take_object(struct cp *cp, struct ipc_request *r, uint32_t *id)
 		const struct object *owner = cp_find(cp, r, KIND_POOL, ID_NONE, pool);
 		o = owner ? cp_find(cp, r, KIND_POOL_MEMBER, owner->id, member) : NULL;
 	}
+	if (o && model_is_template(cp->model, o)) {
+		cp_refuse(r, 400, node ? "node" : "member",
+			"%s takes no connections: it stands for servers that are known by its "
+			"name; drain those, or disable it",
+			o->path);
+		o = NULL;
+	}
 	if (o)
 		*id = o->id;
 out:

@@ -121,6 +121,8 @@ int change_adopt(struct model *m, struct item *it, struct model_error *err)
 	m->internal = true;
 	rc = set_text(m, it, model_field_find(it->o.kind, NULL, "ephemeral"), "false", err);
 	if (!rc)
+		rc = set_text(m, it, model_field_find(it->o.kind, "fqdn", "name"), "", err);
+	if (!rc)
 		rc = set_defaults(m, it, err);
 	m->internal = internal;
 	return rc;

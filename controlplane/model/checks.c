@@ -135,7 +135,8 @@ static int check_member(struct model *m, struct item *it, struct model_error *er
 	const struct item *node = item_of(m, member->conf.node);
 	const struct node *n = node->data;
 
-	if (member->conf.fqdn_name && member->conf.fqdn_name != n->conf.fqdn_name)
+	if (!member->conf.ephemeral && member->conf.fqdn_name &&
+		member->conf.fqdn_name != n->conf.fqdn_name)
 		return fail(
 			m, err, -EINVAL, it, "fqdn name", "is not that of node %s", node->o.path);
 	if (n->conf.ephemeral && !member->conf.ephemeral)

@@ -153,7 +153,8 @@ static int set_take(struct model *m, struct item *it, const struct field *f, str
 		return fail(m, err, -EOPNOTSUPP, it, f->name,
 			"other values than \"%s\" are not supported yet",
 			f->default_text ? f->default_text : "none");
-	if (f->create_only && t->before && !same && !m->internal && !m->whole)
+	if (f->create_only && t->before && !same && !m->internal && !m->whole &&
+		m->actor.class != HOLD_SYSTEM)
 		return fail(m, err, -EINVAL, it, f->name,
 			"cannot be changed: delete and create the object");
 	if (!same && check_ephemeral(m, it, f, err))

@@ -375,12 +375,24 @@ static int places_collect(struct apply *a, const struct object *pool, struct pla
 	return rc;
 }
 
+/* The name that the member stands for: what is known of it after a restart. */
+static int name_give(struct apply *a, uint32_t node, uint32_t member)
+{
+	uint32_t name = model_node(model_get(a->m, node))->conf.fqdn_name;
+
+	if (model_pool_member(model_get(a->m, member))->conf.fqdn_name == name)
+		return 0;
+	return model_set_text(a->m, member, "fqdn", "name", model_string(a->m, name), a->err);
+}
+
 static int follow(struct apply *a, const struct place *p, uint32_t member)
 {
 	const struct object *from = model_get(a->m, p->member);
 	unsigned bits = holds_bits(holds_of(from)) | holds_bits(holds_of(model_get(a->m, p->node)));
 	int rc = fields_give(a, from, member, a->err);
 
+	if (rc == 0)
+		rc = name_give(a, p->node, member);
 	return rc ? rc : hold(a, member, bits, FQDN_FOLLOWS);
 }
 

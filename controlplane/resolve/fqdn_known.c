@@ -66,50 +66,24 @@ static void add(struct resolve_addresses *out, const struct ip_addr *addr)
 		out->v[out->count++] = *addr;
 }
 
-/* Whether another template of the pool, with the port and this name, has a better claim. */
-static bool other_claims(const struct model *m, const struct object *pool, uint16_t port,
-	uint32_t name, uint32_t node)
+/* Ephemeral members of the pool that were made from the name. */
+static void known_in_pool(const struct model *m, const struct object *pool, uint32_t name,
+	struct resolve_addresses *out)
 {
 	const struct object *o;
 
 	for (unsigned i = 0; (o = model_child_at(m, pool, i)); i++) {
 		const struct pool_member_conf *conf = &model_pool_member(o)->conf;
 
-		if (conf->port == port && conf->node != node && model_is_template(m, o) &&
-			model_node(model_get(m, conf->node))->conf.fqdn_name == name)
-			return true;
-	}
-	return false;
-}
-
-/* Ephemeral members of the pool that belong to a template member's name. */
-static void known_in_pool(const struct model *m, const struct object *pool,
-	const struct object *node, struct resolve_addresses *out)
-{
-	const struct object *t, *o;
-
-	for (unsigned k = 0; (t = model_child_at(m, pool, k)); k++) {
-		const struct pool_member_conf *conf = &model_pool_member(t)->conf;
-
-		if (conf->node != node->id)
-			continue;
-		for (unsigned i = 0; (o = model_child_at(m, pool, i)); i++) {
-			const struct pool_member_conf *made = &model_pool_member(o)->conf;
-			const struct node_conf *at = &model_node(model_get(m, made->node))->conf;
-
-			if (made->ephemeral && made->port == conf->port && !fqdn_is_leaving(m, o) &&
-				(!at->fqdn_name ||
-					at->fqdn_name == model_node(node)->conf.fqdn_name ||
-					!other_claims(
-						m, pool, made->port, at->fqdn_name, node->id)))
-				add(out, &at->address);
-		}
+		if (conf->ephemeral && conf->fqdn_name == name && !fqdn_is_leaving(m, o))
+			add(out, &model_node(model_get(m, conf->node))->conf.address);
 	}
 }
 
 void fqdn_known(const struct fqdn *f, const struct object *node, struct resolve_addresses *out)
 {
 	const struct model *m = f->model;
+	uint32_t name = model_node(node)->conf.fqdn_name;
 	const struct object *o;
 
 	out->count = 0;
@@ -117,11 +91,11 @@ void fqdn_known(const struct fqdn *f, const struct object *node, struct resolve_
 		const struct object *pool = model_get(m, f->pool[i]);
 
 		if (pool)
-			known_in_pool(m, pool, node, out);
+			known_in_pool(m, pool, name, out);
 	}
 	/* Nodes that nobody has as a member. */
 	for (unsigned i = fqdn_first_made(m);
 		(o = model_at(m, KIND_NODE, i)) && model_is_ephemeral(o); i++)
-		if (!o->users && model_node(o)->conf.fqdn_name == model_node(node)->conf.fqdn_name)
+		if (!o->users && model_node(o)->conf.fqdn_name == name)
 			add(out, &model_node(o)->conf.address);
 }
