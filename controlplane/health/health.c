@@ -203,6 +203,19 @@ const struct verdicts *health_verdicts(const struct health *h)
 	return h->verdicts;
 }
 
+void health_path(struct health *h, bool open)
+{
+	if (h->path_open == open)
+		return;
+	h->path_open = open;
+	health_link_path(h->link);
+}
+
+bool health_path_open(const struct health *h)
+{
+	return h->path_open;
+}
+
 bool health_connected(const struct health *h)
 {
 	return health_link_connected(h->link);

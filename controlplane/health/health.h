@@ -79,6 +79,13 @@ void health_event(struct health *h, const struct event_row *row);
 /* An operator's manual resume of a node or member: 0, or -EINVAL if it does not wait for one. */
 int health_resume(struct health *h, uint32_t object);
 
+/*
+ * The dataplane carries probes, or it does not: then nobody is asked and no server is blamed. Until the first call it
+ * does not.
+ */
+void health_path(struct health *h, bool open);
+bool health_path_open(const struct health *h);
+
 bool health_connected(const struct health *h);
 
 /* ---- for show ---- */

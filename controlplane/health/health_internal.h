@@ -67,6 +67,7 @@ struct health {
 	struct health_ops ops;
 	void *ctx;
 	char *file_dir;
+	bool path_open;
 	bool started; /* the owner is told from now on */
 	struct verdicts *verdicts;
 	struct health_object **object; /* by id_slot() */
@@ -117,6 +118,7 @@ bool health_link_connected(const struct health_link *l);
 
 /* Nothing is sent while weir-mon is not connected: when it comes it gets everything. */
 void health_link_send(struct health_link *l, json_t *message); /* takes it over; may be NULL */
+void health_link_path(struct health_link *l);
 void health_link_monitor(struct health_link *l, struct health_monitor *m);
 void health_link_monitor_gone(struct health_link *l, uint32_t id);
 void health_link_instance(struct health_link *l, const struct health_inst *in);

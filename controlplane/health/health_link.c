@@ -198,12 +198,20 @@ static void sync_objects(struct health_link *l)
 	h->ops.connected(h->ctx, true);
 }
 
+void health_link_path(struct health_link *l)
+{
+	if (l && l->state >= LINK_SYNCING)
+		health_link_send(
+			l, json_pack("{s:s,s:b}", "type", MON_PATH, "open", l->h->path_open));
+}
+
 static void sync_begin(struct health_link *l)
 {
 	struct health *h = l->h;
 
 	l->state = LINK_SYNCING;
 	l->next = 0;
+	health_link_path(l);
 	health_link_send(l, json_pack("{s:s}", "type", MON_SYNC_BEGIN));
 	for (uint32_t i = 0; i < h->monitors; i++)
 		if (h->monitor[i])

@@ -208,7 +208,10 @@ void cp_monitoring_text(const struct cp *cp, char *out, size_t size)
 	char when[40] = "";
 
 	if (health_connected(cp->health)) {
-		snprintf(out, size, "running");
+		snprintf(out, size, "%s",
+			health_path_open(cp->health)
+				? "running"
+				: "waits for the dataplane, states are frozen");
 		return;
 	}
 	if (localtime_r(&cp->monitoring_stopped, &tm))

@@ -104,6 +104,9 @@ static void on_connected(void *ctx, const struct msg_hello *hello)
 	if (hello->origin != store_origin(cp->store) ||
 		hello->generation != model_generation(cp->model))
 		dplink_snapshot_changed(cp->link);
+	/* One that has no configuration has no taps either. */
+	if (hello->generation)
+		health_path(cp->health, true);
 	live_all(cp);
 	cp_down_connected(cp);
 	drains_connected(cp->drains);
@@ -116,6 +119,7 @@ static void on_lost(void *ctx)
 	struct cp *cp = ctx;
 
 	cp->refused[0] = 0;
+	health_path(cp->health, false);
 	cp_down_lost(cp);
 	if (cp->drains)
 		drains_lost(cp->drains);
@@ -149,6 +153,7 @@ static void on_snapshot_result(void *ctx, int status, uint64_t generation, const
 		journal_note(&cp->journal, "dataplane refused the configuration: %s", reason);
 		return;
 	}
+	health_path(cp->health, true);
 	kernel_tidy(cp->kernel);
 	log_debug("dataplane: generation %" PRIu64 " in force", generation);
 }

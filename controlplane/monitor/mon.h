@@ -83,6 +83,7 @@ struct mon {
 	uint64_t next_first_ns; /* first probes of new instances keep a distance */
 	struct event *watch;	/* on ourselves, mon_stall.c */
 	uint64_t watched_ms;
+	bool path_closed; /* nobody can be asked: told by weir-cp */
 };
 
 uint64_t mon_now_ms(void); /* monotonic */
@@ -105,6 +106,8 @@ void mon_clear(struct mon *mon);
 void mon_instance_start(struct mon_instance *in);
 void mon_instance_changed(struct mon_instance *in); /* monitor or target was replaced */
 void mon_instance_stop(struct mon_instance *in);    /* ends its probes and its timer */
+/* Probes can reach servers, or cannot: then nothing is sent, and no time counts. */
+void mon_path_set(struct mon *mon, bool open);
 void mon_instance_probe_now(struct mon_instance *in);
 /* What an agent says: kept, told if it differs from what it said before. Takes the message over. */
 void mon_instance_advise(struct mon_instance *in, json_t *message);

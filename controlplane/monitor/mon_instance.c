@@ -34,6 +34,8 @@ static void arm(struct mon_instance *in, uint64_t now)
 	uint64_t when = mon_rule_due(&in->rule, timing(in));
 	struct mon_probe *p;
 
+	if (in->mon->path_closed)
+		return;
 	if (in->due_ms < when)
 		when = in->due_ms;
 	TAILQ_FOREACH(p, &in->probes, entry)
@@ -292,8 +294,26 @@ void mon_instance_stop(struct mon_instance *in)
 	event_del(&in->timer);
 }
 
+static void path_changed(struct mon_instance *in, void *ctx)
+{
+	mon_instance_stop(in);
+	in->armed_ms = 0;
+	mon_instance_changed(in);
+}
+
+void mon_path_set(struct mon *mon, bool open)
+{
+	if (mon->path_closed == !open)
+		return;
+	mon->path_closed = !open;
+	log_notice("probes: %s", open ? "go on" : "wait: servers cannot be reached");
+	mon_each_instance(mon, path_changed, NULL);
+}
+
 void mon_instance_probe_now(struct mon_instance *in)
 {
+	if (in->mon->path_closed)
+		return;
 	probe_send(in, mon_now_ms());
 	arm(in, mon_now_ms());
 }

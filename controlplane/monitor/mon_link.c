@@ -245,6 +245,16 @@ static int on_instance_delete(struct mon_link *l, const json_t *message, struct 
 	return 0;
 }
 
+static int on_path(struct mon_link *l, const json_t *message, struct mon_fault *fault)
+{
+	const json_t *open = json_object_get(message, "open");
+
+	if (!json_is_boolean(open))
+		return mon_fault(fault, "open", "must be true or false");
+	mon_path_set(l->mon, json_is_true(open));
+	return 0;
+}
+
 static int on_probe_now(struct mon_link *l, const json_t *message, struct mon_fault *fault)
 {
 	struct mon_instance *in = instance_named(l, message, fault);
@@ -263,7 +273,7 @@ static void message_handle(struct mon_link *l, const json_t *message)
 	} known[] = {{MON_SYNC_BEGIN, on_sync_begin}, {MON_SYNC_END, on_sync_end},
 		{MON_MONITOR, on_monitor}, {MON_MONITOR_DELETE, on_monitor_delete},
 		{MON_INSTANCE, on_instance}, {MON_INSTANCE_DELETE, on_instance_delete},
-		{MON_PROBE_NOW, on_probe_now}, {MON_STATS, stats_send}};
+		{MON_PROBE_NOW, on_probe_now}, {MON_PATH, on_path}, {MON_STATS, stats_send}};
 	const char *type = json_string_value(json_object_get(message, "type"));
 	struct mon_fault fault = {.field = "type", .reason = "there is no such message"};
 	int rc = -EINVAL;

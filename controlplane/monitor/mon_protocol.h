@@ -19,6 +19,7 @@
 #define MON_INSTANCE "instance"
 #define MON_INSTANCE_DELETE "instance-delete"
 #define MON_PROBE_NOW "probe-now"
+#define MON_PATH "path"
 #define MON_STATS "stats"
 
 /* weir-mon to weir-cp: */

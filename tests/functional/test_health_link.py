@@ -89,6 +89,7 @@ def wait_status(cp, expected, member="10.0.2.11:80"):
 
 def synced(cp):
     mon = Mon(cp.run_dir).hello()
+    assert mon.receive() == {"type": "path", "open": False}, "there is no dataplane"
     return mon, mon.until("sync-end")
 
 
