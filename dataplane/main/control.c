@@ -175,6 +175,7 @@ static void send_events(struct control *c, struct msg_events *m)
 		drop_peer(c, err);
 }
 
+/* While the peer does not read, rows stay in their rings: those that still have to be told are kept. */
 static void pass_events(struct control *c)
 {
 	static struct {
@@ -185,6 +186,8 @@ static void pass_events(struct control *c)
 
 	for (unsigned i = 0; i < c->dp->count; i++) {
 		do {
+			if (c->peer.fd >= 0 && peer_waiting(&c->peer))
+				return;
 			message.m.count = event_ring_take(
 				c->dp->workers[i]->events, message.row, EVENT_ROWS, &lost);
 			c->event_number += lost;
