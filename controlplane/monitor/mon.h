@@ -149,6 +149,8 @@ socklen_t mon_target(const struct mon_instance *in, unsigned port, struct sockad
 void mon_address_of(const struct sockaddr_storage *from, struct ip_addr *out);
 /* Queues bytes; they go when open() or input() returns, or as soon as the kernel takes them. */
 void mon_send(struct mon_probe *p, const void *bytes, size_t length);
+/* From now on it is TLS (STARTTLS): what came and was not taken is forgotten. What is sent goes after the handshake. */
+enum mon_outcome mon_tls_begin(struct mon_probe *p);
 /* Forgets the first length bytes of the input; only within input(). */
 void mon_take(struct mon_probe *p, size_t length);
 

@@ -42,9 +42,12 @@ enum mon_field {
 	MON_F_FOLDER,
 	MON_F_NEWSGROUP,
 	MON_F_DATABASE,
+	MON_F_RECV_ROW,
+	MON_F_RECV_COLUMN,
 	MON_F_BASE,
 	MON_F_FILTER,
 	MON_F_SECURITY,
+	MON_F_MANDATORY_ATTRIBUTES,
 	MON_F_NAS_IP_ADDRESS,
 	MON_F_COMMUNITY,
 	MON_F_VERSION,
@@ -63,8 +66,9 @@ struct mon_monitor {
 	char *text[MON_FIELDS]; /* never NULL; send is unescaped */
 	size_t length[MON_FIELDS];
 	struct mon_pattern *recv, *recv_disable; /* NULL: none */
-	SSL_CTX *tls;				 /* of types with TLS */
-	json_t *source;				 /* the message, to compare with the next */
+	SSL_CTX *tls;				 /* NULL: without TLS */
+	bool tls_later; /* not at once, but when the type calls mon_tls_begin() */
+	json_t *source; /* the message, to compare with the next */
 };
 
 /* What is wrong with a message. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ldap: bind and search, written and read with OpenLDAP's BER functions (RFC 4511). */
+#include <errno.h>
 #include <lber.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "monitor/mon.h"
+#include "monitor/mon_tls.h"
 
 #define VERSION 3
 #define MESSAGE_MAX 65536u
@@ -18,8 +20,13 @@ enum {
 	SEARCH_ENTRY = 0x64,
 	SEARCH_DONE = 0x65,
 	SIMPLE = 0x80,
-	PRESENT = 0x87
+	PRESENT = 0x87,
+	EXTENDED_REQUEST = 0x77,
+	EXTENDED_RESPONSE = 0x78,
+	EXTENDED_NAME = 0x80
 };
+
+enum { ONE_LEVEL = 1, SUBTREE = 2 };
 
 struct ldap {
 	unsigned entries;
@@ -38,12 +45,11 @@ static enum mon_outcome ber_send(struct mon_probe *p, BerElement *ber, int good)
 	return MON_MORE;
 }
 
-static enum mon_outcome ldap_open(struct mon_probe *p)
+static enum mon_outcome log_in(struct mon_probe *p)
 {
 	char *const *text = p->in->monitor->text;
 	BerElement *ber = ber_alloc_t(LBER_USE_DER);
 
-	p->limit = MESSAGE_MAX;
 	if (!ber)
 		return mon_say(p, MON_NOTHING, "not probed: no memory");
 	return ber_send(p, ber,
@@ -52,7 +58,30 @@ static enum mon_outcome ldap_open(struct mon_probe *p)
 			(ber_len_t)strlen(text[MON_F_PASSWORD])));
 }
 
-/* The filter is (attribute=*) or (attribute=value); the scope is everything below base. */
+/* RFC 4511, section 4.14. */
+static enum mon_outcome start_tls(struct mon_probe *p)
+{
+	BerElement *ber = ber_alloc_t(LBER_USE_DER);
+
+	if (!ber)
+		return mon_say(p, MON_NOTHING, "not probed: no memory");
+	return ber_send(p, ber,
+		ber_printf(ber, "{it{ts}}", 3, (ber_tag_t)EXTENDED_REQUEST,
+			(ber_tag_t)EXTENDED_NAME, "1.3.6.1.4.1.1466.20037"));
+}
+
+static enum mon_outcome ldap_open(struct mon_probe *p)
+{
+	p->limit = MESSAGE_MAX;
+	return p->in->monitor->tls_later ? start_tls(p) : log_in(p);
+}
+
+static bool attributes_wanted(const struct mon_monitor *m)
+{
+	return !strcmp(m->text[MON_F_MANDATORY_ATTRIBUTES], "yes");
+}
+
+/* The filter is (attribute=*) or (attribute=value). */
 static enum mon_outcome search(struct mon_probe *p)
 {
 	const struct mon_monitor *m = p->in->monitor;
@@ -65,8 +94,8 @@ static enum mon_outcome search(struct mon_probe *p)
 		return mon_say(p, MON_NOTHING, "not probed: no memory");
 	sscanf(filter, *filter == '(' ? "(%127[^=()]=%511[^()])" : "%127[^=()]=%511[^()]", name,
 		value);
-	rc = ber_printf(ber, "{it{seeiib", 2, (ber_tag_t)SEARCH_REQUEST, m->text[MON_F_BASE], 2, 0,
-		1, 0, 0);
+	rc = ber_printf(ber, "{it{seeiib", 2, (ber_tag_t)SEARCH_REQUEST, m->text[MON_F_BASE],
+		attributes_wanted(m) ? SUBTREE : ONE_LEVEL, 0, 1, 0, 0);
 	if (rc >= 0 && !strcmp(value, "*"))
 		rc = ber_printf(ber, "ts", (ber_tag_t)PRESENT, name);
 	else if (rc >= 0)
@@ -88,6 +117,13 @@ static enum mon_outcome result_judge(struct mon_probe *p, BerElement *ber, const
 	return MON_GOOD;
 }
 
+static enum mon_outcome encrypted(struct mon_probe *p)
+{
+	enum mon_outcome outcome = p->ssl ? MON_BAD : mon_tls_begin(p);
+
+	return outcome == MON_MORE ? log_in(p) : outcome;
+}
+
 static enum mon_outcome message_judge(struct mon_probe *p, BerElement *ber)
 {
 	const struct mon_monitor *m = p->in->monitor;
@@ -104,12 +140,15 @@ static enum mon_outcome message_judge(struct mon_probe *p, BerElement *ber)
 		if (outcome == MON_GOOD && (m->length[MON_F_BASE] || m->length[MON_F_FILTER]))
 			return search(p);
 		return outcome;
+	case EXTENDED_RESPONSE:
+		outcome = result_judge(p, ber, "start TLS");
+		return outcome == MON_GOOD && m->tls_later ? encrypted(p) : outcome;
 	case SEARCH_ENTRY:
 		own->entries++;
 		return MON_MORE;
 	case SEARCH_DONE:
 		outcome = result_judge(p, ber, "search");
-		if (outcome == MON_GOOD && !own->entries)
+		if (outcome == MON_GOOD && !own->entries && attributes_wanted(m))
 			return mon_say(p, MON_BAD, "ldap: search: nothing found");
 		return outcome;
 	default:
@@ -154,7 +193,8 @@ static enum mon_outcome ldap_input(struct mon_probe *p, const char *b, size_t n,
 			return mon_say(p, MON_NOTHING, "not probed: no memory");
 		outcome = message_judge(p, ber);
 		ber_free(ber, 1);
-		mon_take(p, size);
+		if (p->length) /* TLS has begun: the rest is nobody's */
+			mon_take(p, size);
 	}
 	return outcome;
 }
@@ -164,8 +204,14 @@ static int ldap_check(struct mon_monitor *m, struct mon_fault *fault)
 	const char *filter = m->text[MON_F_FILTER];
 	char name[128], value[512];
 
-	if (*m->text[MON_F_SECURITY] && strcmp(m->text[MON_F_SECURITY], "none"))
-		return mon_fault(fault, "security", "only none is there");
+	const char *security = m->text[MON_F_SECURITY];
+	bool tls = !strcmp(security, "ssl") || !strcmp(security, "tls");
+
+	if (*security && !tls && strcmp(security, "none"))
+		return mon_fault(fault, "security", "must be none, ssl or tls");
+	m->tls_later = !strcmp(security, "tls");
+	if (tls && mon_tls_context(m, fault))
+		return -EINVAL;
 	if (*filter &&
 		sscanf(filter, *filter == '(' ? "(%127[^=()]=%511[^()])" : "%127[^=()]=%511[^()]",
 			name, value) != 2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* postgresql: libpq logs in and asks, without blocking. */
+/* postgresql: libpq logs in and asks, without blocking; with TLS where the server wants no log-in without. */
 #include <errno.h>
 #include <event2/event.h>
 #include <libpq-fe.h>
@@ -83,10 +83,23 @@ static enum mon_outcome query(struct mon_probe *p)
 		return MON_GOOD;
 	own->asked = true;
 	PQsetnonblocking(own->conn, 1);
-	if (!PQsendQuery(own->conn, m->text[MON_F_SEND]) || PQflush(own->conn) < 0)
+	if (!PQsendQuery(own->conn, m->text[MON_F_SEND]))
 		return failed(p);
 	PQsetSingleRowMode(own->conn);
 	return MON_MORE;
+}
+
+/* A long query goes out in parts. */
+static enum mon_outcome asked(struct mon_probe *p)
+{
+	struct sql *own = p->own;
+	int left = PQflush(own->conn);
+
+	if (left < 0)
+		return failed(p);
+	if (watch(p, left ? EV_READ | EV_WRITE : EV_READ))
+		return mon_say(p, MON_NOTHING, "not probed: no memory");
+	return answer_read(p);
 }
 
 static enum mon_outcome step(struct mon_probe *p)
@@ -99,12 +112,12 @@ static enum mon_outcome step(struct mon_probe *p)
 	if (own->came > ANSWER_MAX)
 		return mon_say(p, MON_BAD, "the answer is longer than it may be");
 	if (own->asked)
-		return watch(p, EV_READ) ? MON_NOTHING : answer_read(p);
+		return asked(p);
 	switch (PQconnectPoll(own->conn)) {
 	case PGRES_POLLING_OK: {
 		enum mon_outcome outcome = query(p);
 
-		return outcome == MON_MORE && watch(p, EV_READ) ? MON_NOTHING : outcome;
+		return outcome == MON_MORE ? asked(p) : outcome;
 	}
 	case PGRES_POLLING_READING:
 		return watch(p, EV_READ) ? MON_NOTHING : MON_MORE;
@@ -132,10 +145,11 @@ static int postgresql_start(struct mon_probe *p)
 	char address[IP_ADDR_TEXT], port[8];
 	const char *database = *text[MON_F_DATABASE] ? text[MON_F_DATABASE] : "postgres";
 	const char *user = *text[MON_F_USERNAME] ? text[MON_F_USERNAME] : "postgres";
+	/* Files of the user we run as are nobody's business. */
 	const char *const keys[] = {"hostaddr", "port", "dbname", "user", "password", "sslmode",
-		"gssencmode", "passfile", "application_name", NULL};
-	const char *const values[] = {address, port, database, user, text[MON_F_PASSWORD],
-		"disable", "disable", "/dev/null", "weir-mon", NULL};
+		"sslcert", "sslrootcert", "gssencmode", "passfile", "application_name", NULL};
+	const char *const values[] = {address, port, database, user, text[MON_F_PASSWORD], "allow",
+		"/nonexistent", "/nonexistent", "disable", "/dev/null", "weir-mon", NULL};
 
 	ip_format(&in->to_address, address);
 	snprintf(port, sizeof(port), "%u", in->to_port ? in->to_port : in->monitor->type->port);
@@ -160,8 +174,23 @@ static void postgresql_stop(struct mon_probe *p)
 	PQfinish(own->conn);
 }
 
+static bool is_first(const char *number)
+{
+	return !*number || !strcmp(number, "1");
+}
+
+static int postgresql_check(struct mon_monitor *m, struct mon_fault *fault)
+{
+	if (!is_first(m->text[MON_F_RECV_ROW]))
+		return mon_fault(fault, "recv-row", "must be 1");
+	if (!is_first(m->text[MON_F_RECV_COLUMN]))
+		return mon_fault(fault, "recv-column", "must be 1");
+	return 0;
+}
+
 const struct mon_type mon_postgresql = {.name = "postgresql",
 	.port = 5432,
+	.check = postgresql_check,
 	.private_size = sizeof(struct sql),
 	.start = postgresql_start,
 	.stop = postgresql_stop};

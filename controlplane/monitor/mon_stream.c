@@ -268,13 +268,19 @@ static enum mon_outcome handshake(struct mon_probe *p)
 	}
 }
 
-static enum mon_outcome connected(struct mon_probe *p)
+enum mon_outcome mon_tls_begin(struct mon_probe *p)
 {
-	p->connected = true;
-	if (!type_of(p)->tls)
-		return opened(p);
+	p->length = 0;
 	p->ssl = mon_tls_session(p->in->monitor, p->fd);
 	return p->ssl ? MON_MORE : mon_probe_errno(p, ENOMEM);
+}
+
+static enum mon_outcome connected(struct mon_probe *p)
+{
+	const struct mon_monitor *m = p->in->monitor;
+
+	p->connected = true;
+	return m->tls && !m->tls_later ? mon_tls_begin(p) : opened(p);
 }
 
 static enum mon_outcome converse(struct mon_probe *p)
@@ -283,7 +289,7 @@ static enum mon_outcome converse(struct mon_probe *p)
 		enum mon_outcome outcome = handshake(p);
 
 		if (outcome == MON_GOOD)
-			outcome = opened(p);
+			outcome = p->in->monitor->tls_later ? MON_MORE : opened(p);
 		else if (outcome == MON_MORE)
 			return MON_MORE;
 		if (outcome != MON_MORE)

@@ -111,6 +111,12 @@ def test_refused(lab, cp):
             ({"kind": "firepass"}, "kind", "no monitor type firepass"), ({"interval": 0}, "interval", "1 to 86400"),
             ({"recv": "a("}, "recv", "no pattern"), ({"reverse": True}, "reverse", "needs recv"),
             ({"kind": "https", "certificate": "x"}, "certificate", "PEM"), ({"name": 3}, "name", "text"),
+            ({"kind": "mysql", "recv-row": "2"}, "recv-row", "any part"),
+            ({"kind": "postgresql", "recv-column": "2"}, "recv-column", "must be 1"),
+            ({"kind": "external", "script": "/bin/true", "transparent": True}, "transparent", "cannot be with external"),
+            ({"kind": "dns", "qname": "a..b"}, "qname", "no domain name"),
+            ({"kind": "dns", "qname": "a", "recv": "here"}, "recv", "address"),
+            ({"kind": "ldap", "security": "some"}, "security", "none, ssl or tls"),
             ({"transparent": 1}, "transparent", "true or false"), ({"timeout": "x"}, "timeout", "number")):
         answer = refused({**base, **change})
         assert answer["field"] == field and said in answer["reason"], answer
@@ -120,6 +126,9 @@ def test_refused(lab, cp):
     cp.send(base)
     assert refused({"type": "instance", "object": 1, "monitor": 7, "address": "here"})["field"] == "address"
     assert refused({"type": "instance", "object": 1, "monitor": 7, "address": SERVER})["field"] == "port"
+    cp.send({**base, "id": 8, "transparent": True})
+    assert refused({"type": "instance", "object": 1, "monitor": 8, "address": SERVER, "port": 1,
+                    "to-address": SERVERS[1]})["field"] == "mark"
     assert cp.stats() == []
 
 

@@ -62,6 +62,17 @@ def folder(lab, name, user):
     return path
 
 
+def self_signed(place, user):
+    """(certificate, key) of app.test, which is its own authority."""
+    paths = place / "cert.pem", place / "key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "2", "-subj", "/CN=app.test", "-addext", "subjectAltName=DNS:app.test",
+                    "-keyout", paths[1], "-out", paths[0]], check=True, capture_output=True)
+    for path in paths:
+        shutil.chown(path, user)
+    return paths
+
+
 def frozen_and_back(cp, program, monitor=1):
     program.signal(signal.SIGSTOP)
     cp.wait("down", 1, monitor)
@@ -103,17 +114,21 @@ def test_postgresql(lab, cp):
     subprocess.run(["runuser", "-u", "postgres", "--", binaries[-1] / "initdb", "-D", place / "data", "-A", "scram-sha-256",
                     "--pwfile", place / "pw", "-N"], check=True, capture_output=True)
     with open(place / "data/pg_hba.conf", "a") as hba:
-        hba.write("host all all 10.0.2.0/24 scram-sha-256\n")
-    server = Program(lab, [str(binaries[-1] / "postgres"), "-D", str(place / "data"), "-h", SERVER, "-k", str(place)],
-                     "postgres")
+        hba.write("hostssl template1 all 10.0.2.0/24 scram-sha-256\nhostnossl template1 all 10.0.2.0/24 reject\n"
+                  "host all all 10.0.2.0/24 scram-sha-256\n")
+    cert, key = self_signed(place, "postgres")
+    server = Program(lab, [str(binaries[-1] / "postgres"), "-D", str(place / "data"), "-h", SERVER, "-k", str(place),
+                           "-c", "ssl=on", "-c", f"ssl_cert_file={cert}", "-c", f"ssl_key_file={key}"], "postgres")
     login = {"username": "postgres", "password": "secret", "database": "postgres", **FAST}
     cp.monitor(1, "postgresql", **login, send="select 40 + 2", recv="^42$")
     cp.monitor(2, "postgresql", **{**login, "password": "wrong"})
     cp.monitor(3, "postgresql", **login, send="select 1 / 0")
     cp.monitor(4, "postgresql", **login, send="select repeat('x', 100000000)", recv="y")
-    for monitor in (1, 2, 3, 4):
+    cp.monitor(5, "postgresql", **{**login, "database": "template1"})
+    for monitor in range(1, 6):
         cp.instance(1, monitor, port=5432)
     cp.wait("up", seconds=15)
+    cp.wait("up", 1, 5)
     for monitor, said in ((2, "password authentication failed"), (3, "division by zero")):
         cp.wait("down", 1, monitor)
         error_says(cp, monitor, said)
@@ -126,6 +141,8 @@ def test_postgresql(lab, cp):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
     cp.wait("up")
+    before = cp.stat()["successes"]
+    wait_until(lambda: cp.stat()["successes"] >= before + 2, "none of the old probes waits any more")
     for pid in lab.far.pids():
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -158,6 +175,7 @@ def test_dns(lab, cp):
 def test_ldap(lab, cp):
     slapd = need("slapd", "/usr/sbin/slapd")
     place = folder(lab, "ldap", "nobody")
+    cert, key = self_signed(place, "nobody")
     (place / "slapd.conf").write_text(f"""include /etc/ldap/schema/core.schema
 pidfile {place}/pid
 modulepath /usr/lib/ldap
@@ -167,23 +185,33 @@ directory {place}
 suffix "dc=test"
 rootdn "cn=admin,dc=test"
 rootpw secret
+TLSCertificateFile {cert}
+TLSCertificateKeyFile {key}
 """)
     (place / "in.ldif").write_text("dn: dc=test\nobjectClass: dcObject\nobjectClass: organization\ndc: test\no: t\n")
     subprocess.run([slapd, "-T", "add", "-f", place / "slapd.conf", "-l", place / "in.ldif"], check=True,
                    capture_output=True)
     for path in place.iterdir():
         shutil.chown(path, "nobody")
-    server = Program(lab, [slapd, "-f", str(place / "slapd.conf"), "-h", f"ldap://{SERVER}:3890", "-d", "0"], "nobody")
+    server = Program(lab, [slapd, "-f", str(place / "slapd.conf"), "-h", f"ldap://{SERVER}:3890 ldaps://{SERVER}:6360",
+                           "-d", "0"], "nobody")
     login = {"username": "cn=admin,dc=test", "password": "secret", **FAST}
-    cp.monitor(1, "ldap", **login, base="dc=test", filter="dc=test")
+    cp.monitor(1, "ldap", **login, base="dc=test", filter="dc=test", mandatory_attributes="yes")
     cp.monitor(2, "ldap", **{**login, "password": "wrong"})
-    cp.monitor(3, "ldap", **login, base="dc=test", filter="dc=nobody")
+    cp.monitor(3, "ldap", **login, base="dc=test", filter="dc=nobody", mandatory_attributes="yes")
     cp.monitor(4, "ldap", **FAST)
-    for monitor in range(1, 5):
-        cp.instance(1, monitor, port=3890)
-    cp.wait("up", 1, 1)
-    cp.wait("up", 1, 4)
-    for monitor, said in ((2, "ldap: bind: result 49"), (3, "ldap: search: nothing found")):
+    cp.monitor(5, "ldap", **login, base="dc=test", filter="dc=nobody")
+    cp.monitor(6, "ldap", **login, base="dc=test", filter="dc=test", mandatory_attributes="yes", security="tls")
+    cp.monitor(7, "ldap", **login, security="tls", verify=True, sni="app.test", ca=cert.read_text())
+    cp.monitor(8, "ldap", **login, security="tls", verify=True, sni="other.test", ca=cert.read_text())
+    cp.monitor(9, "ldap", **login, security="ssl")
+    cp.monitor(10, "ldap", **login, security="ssl")
+    for monitor in range(1, 11):
+        cp.instance(1, monitor, port=6360 if monitor == 9 else 3890)
+    for monitor in (1, 4, 5, 6, 7, 9):
+        cp.wait("up", 1, monitor)
+    for monitor, said in ((2, "ldap: bind: result 49"), (3, "ldap: search: nothing found"), (8, "mismatch"),
+                          (10, "TLS: ")):
         cp.wait("down", 1, monitor)
         error_says(cp, monitor, said)
     frozen_and_back(cp, server)
@@ -299,10 +327,11 @@ def test_radius(lab, cp):
     assert cp.reason(1, 2) == "access rejected"
 
 
-def mysql_server(password):
-    def packet(number, body):
-        return struct.pack("<I", len(body))[:3] + bytes([number]) + body
+def packet(number, body):
+    return struct.pack("<I", len(body))[:3] + bytes([number]) + body
 
+
+def mysql_server(password):
     def serve(connection):
         salt = bytes(range(65, 85))
         connection.sendall(packet(0, b"\x0a10.11\0" + bytes(4) + salt[:8] + b"\0" + bytes(18) + salt[8:] + b"\0"))
@@ -337,6 +366,86 @@ def test_mysql(lab, cp):
     cp.wait("down", 1, 2)
     assert "Access denied" in cp.reason(1, 2)
     cp.wait("down", 1, 3)
+
+
+def test_mariadb(lab, cp):
+    """A real one: users with the plugin that it greets with, with one that it switches to, and with one of its own."""
+    mariadbd, install = need("mariadbd", "/usr/sbin/mariadbd"), need("mariadb-install-db")
+    place = folder(lab, "db", "nobody")
+    subprocess.run([install, "--no-defaults", f"--datadir={place}/data", "--user=nobody", "--skip-test-db",
+                    "--auth-root-authentication-method=normal"], check=True, capture_output=True)
+    (place / "init.sql").write_text(
+        "create user mon identified via mysql_native_password using password('pw');\n"
+        "install soname 'auth_ed25519';\ncreate user ed identified via ed25519 using password('pw');\n"
+        "create database app;\ngrant all on app.* to mon;\n")
+    server = Program(lab, [mariadbd, "--no-defaults", f"--datadir={place}/data", f"--bind-address={SERVER}",
+                           f"--socket={place}/sock", f"--pid-file={place}/pid", f"--init-file={place}/init.sql",
+                           "--skip-name-resolve", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M"], "nobody")
+    login = {"username": "mon", "password": "pw", "database": "app", **FAST}
+    cp.monitor(1, "mysql", **login, send="select concat('four', 'teen')", recv="fourteen")
+    cp.monitor(2, "mysql", **{**login, "password": "wrong"})
+    cp.monitor(3, "mysql", **{**login, "username": "ed", "database": ""})
+    cp.monitor(4, "mysql", **login, send="select 7", recv="8")
+    cp.monitor(5, "mysql", **FAST)
+    for monitor in range(1, 6):
+        cp.instance(1, monitor, port=3306)
+    cp.wait("up", 1, 1, 20)
+    cp.wait("up", 1, 5)
+    for monitor, said in ((2, "Access denied"), (3, "cannot log in by: client_ed25519"), (4, "did not match")):
+        cp.wait("down", 1, monitor)
+        error_says(cp, monitor, said)
+    frozen_and_back(cp, server)
+
+
+def caching_server(place, password, remembers):
+    """MySQL 8's side of caching_sha2_password, reached by a switch from the old plugin."""
+    key = place / "rsa.pem"
+    if not key.exists():
+        subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)
+    public = subprocess.run(["openssl", "rsa", "-in", key, "-pubout"], check=True, capture_output=True).stdout
+    salt = bytes(range(65, 85))
+
+    def opened(sealed):
+        plain = subprocess.run(["openssl", "pkeyutl", "-decrypt", "-inkey", key, "-pkeyopt", "rsa_padding_mode:oaep"],
+                               input=sealed, check=True, capture_output=True).stdout
+        return bytes(a ^ b for a, b in zip(plain, salt * 10, strict=False))
+
+    def right(scramble):
+        once = hashlib.sha256(password).digest()
+        mask = hashlib.sha256(hashlib.sha256(once).digest() + salt).digest()
+        return scramble == bytes(a ^ b for a, b in zip(once, mask, strict=True))
+
+    def serve(connection):
+        connection.sendall(packet(0, b"\x0a8.0\0" + bytes(4) + bytes(8) + b"\0" + bytes(18) + bytes(13) +
+                                  b"mysql_native_password\0"))
+        connection.recv(2000)
+        connection.sendall(packet(2, b"\xfecaching_sha2_password\0" + salt + b"\0"))
+        scramble = connection.recv(2000)
+        good = scramble[3] == 3 and right(scramble[4:])
+        if good and not remembers:
+            connection.sendall(packet(4, b"\1\4"))
+            assert connection.recv(2000) == packet(5, b"\2")
+            connection.sendall(packet(6, b"\1" + public))
+            good = opened(connection.recv(2000)[4:]) == password + b"\0"
+            connection.sendall(packet(8, b"\0\0\0\2\0\0\0" if good else b"\xff\x15\x04#28000Access denied"))
+        else:
+            connection.sendall(packet(4, b"\1\3" if good else b"\xff\x15\x04#28000Access denied"))
+            connection.sendall(packet(5, b"\0\0\0\2\0\0\0"))
+        connection.recv(1)
+    return serve
+
+
+def test_mysql_caching_sha2(lab, cp):
+    for port, remembers in ((3307, True), (3308, False)):
+        lab.top.add(Script(lab.far, (SERVER, port), caching_server(lab.top.dir, b"secret", remembers)))
+    cp.monitor(1, "mysql", username="mon", password="secret", **FAST)
+    cp.monitor(2, "mysql", username="mon", password="other", **FAST)
+    for number, port in ((1, 3307), (2, 3308)):
+        cp.instance(number, 1, port=port)
+        cp.instance(number, 2, port=port)
+        cp.wait("up", number, 1)
+        cp.wait("down", number, 2)
+        assert "Access denied" in cp.reason(number, 2)
 
 
 def test_tcp_echo(lab, cp):

@@ -22,7 +22,8 @@ def services():
                 # Else a datagram whose port was used lately follows the flow of that time.
                 service_down_action="reset"),
         Service("directory", Slapd, 3890, exchanges.Ldap(), ("ldap", {
-            "base": '"dc=test"', "filter": '"cn=health"', "username": '"cn=admin,dc=test"', "password": "secret"})),
+            "base": '"dc=test"', "filter": '"cn=health"', "username": '"cn=admin,dc=test"', "password": "secret",
+            "mandatory-attributes": "yes"})),
     ]
 
 
