@@ -69,7 +69,7 @@ static void field_values(const struct field *f, char *out, size_t size)
 	}
 	if (f->type == TYPE_MONITOR_RULE) {
 		snprintf(out, size, "%snone|NAME [and NAME ...]|min N of { NAME ... }",
-			f->offset && strcmp(f->name, "rule") ? "default|" : "");
+			f->default_text && !strcmp(f->default_text, "default") ? "default|" : "");
 		return;
 	}
 	if (f->type == TYPE_MONITOR_RULE)

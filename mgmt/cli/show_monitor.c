@@ -215,6 +215,7 @@ static enum outcome show_monitors(
 {
 	json_t *request = shell_show_request(c->component), *rows;
 	enum outcome outcome;
+	bool any = false;
 
 	if (name)
 		shell_set_text(request, "name", name->text, name->length);
@@ -226,7 +227,10 @@ static enum outcome show_monitors(
 			print_title(&p);
 		if (number(p.monitor, "instances"))
 			outcome = show_servers(&p, c);
+		any = any || p.titled;
 	}
+	if (!outcome && !any)
+		fputs("No monitor looks at such a server\n", sh->out);
 	json_decref(rows);
 	return outcome;
 }

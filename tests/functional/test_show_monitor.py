@@ -102,7 +102,7 @@ def test_weirsh_chooses(weir):
     assert [line.split("  ", 1)[1] for line in text.splitlines() if line.startswith("Ltm::Monitor:")] == [
         "tcp  quick", "http  app", "icmp  ping", "inband  clients"]
     assert "Servers         :  0" in weir.weirsh("show ltm monitor http unused")
-    assert weir.weirsh("show ltm monitor http pool plain") == ""
+    assert weir.weirsh("show ltm monitor http pool plain") == "No monitor looks at such a server\n"
     assert weir.weirsh(f"show ltm monitor pool plain member {GOOD}").count("State") == 1
     rows = json.loads(weir.weirsh("--json", "show ltm monitor icmp ping"))
     assert [row["name"] for row in rows] == ["/Common/10.0.2.11"]
