@@ -13,6 +13,7 @@
 #include "health/health_rule.h"
 
 #define REASON_MAX 512
+#define FILES_SECONDS 5 /* between looks at certificates that monitors name */
 
 uint64_t health_now_ms(void)
 {
@@ -154,6 +155,19 @@ int health_resume(struct health *h, uint32_t object)
 	return 0;
 }
 
+static void on_files(evutil_socket_t fd, short what, void *ctx)
+{
+	health_table_files(ctx);
+}
+
+static int files_watch(struct health *h)
+{
+	const struct timeval every = {.tv_sec = FILES_SECONDS};
+
+	h->files = event_new(h->base, -1, EV_PERSIST, on_files, h);
+	return h->files && event_add(h->files, &every) == 0 ? 0 : -ENOMEM;
+}
+
 /* --- the owner's door ----------------------------------------------------------------------------- */
 
 struct health *health_new(struct event_base *base, const struct model *m,
@@ -169,7 +183,7 @@ struct health *health_new(struct event_base *base, const struct model *m,
 		.base = base, .model = m, .ops = *ops, .ctx = ctx, .kernel = config->kernel};
 	h->verdicts = verdicts_new();
 	h->file_dir = strdup(config->file_dir);
-	if (h->verdicts && h->file_dir)
+	if (h->verdicts && h->file_dir && files_watch(h) == 0)
 		h->store = health_store_open(h, config->store_dir, config->origin, reason, size);
 	if (h->store) {
 		health_table_load(h);
@@ -193,6 +207,8 @@ void health_free(struct health *h)
 	h->store = NULL;
 	h->kernel = NULL; /* weir-mon goes on, and so do the ways */
 	health_table_free(h);
+	if (h->files)
+		event_free(h->files);
 	verdicts_free(h->verdicts);
 	free(h->file_dir);
 	free(h);

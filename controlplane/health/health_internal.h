@@ -21,7 +21,8 @@ struct health_monitor {
 	char *name;
 	json_t *message;	   /* as weir-mon gets it; NULL: it cannot, fault says why */
 	char *fault;		   /* why nobody probes, or NULL */
-	bool refused;		   /* weir-mon cannot do it, or said so */
+	bool refused;		   /* by weir-mon: it cannot do it, or said so */
+	bool files;		   /* it names some: they are read again now and then */
 	struct ip_addr to_address; /* alias destination; all zero bytes: the object's own */
 	uint16_t to_port;	   /* 0: the object's own */
 	struct health_passive_conf {
@@ -76,6 +77,7 @@ struct health {
 	uint32_t monitors;
 	LIST_HEAD(, health_query) queries; /* that wait for weir-mon */
 	uint32_t query_number;
+	struct event *files;
 	struct health_link *link;
 	struct health_store *store;
 	struct kernel *kernel; /* NULL: no ways through servers */
@@ -93,6 +95,8 @@ struct health_inst *health_inst_get(const struct health *h, uint32_t object, uin
 
 void health_table_load(struct health *h); /* everything, anew: what stays keeps what it knows */
 void health_table_changed(struct health *h, const struct model_changes *changes);
+/* Monitors whose files may be other ones by now. */
+void health_table_files(struct health *h);
 void health_table_free(struct health *h);
 
 /* --- judging (health.c) --------------------------------------------------------------------------- */
@@ -120,6 +124,7 @@ bool health_link_connected(const struct health_link *l);
 void health_link_send(struct health_link *l, json_t *message); /* takes it over; may be NULL */
 void health_link_path(struct health_link *l);
 void health_link_monitor(struct health_link *l, struct health_monitor *m);
+void health_link_refuse(struct health *h, struct health_monitor *m, const char *why);
 void health_link_monitor_gone(struct health_link *l, uint32_t id);
 void health_link_instance(struct health_link *l, const struct health_inst *in);
 void health_link_instance_gone(struct health_link *l, const struct health_inst *in);

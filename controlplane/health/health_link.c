@@ -107,17 +107,27 @@ static bool can_probe(const struct health_link *l, const struct health_monitor *
 	return false;
 }
 
+/* Why it is not probed, or NULL: what is shown of its servers says so. */
+void health_link_refuse(struct health *h, struct health_monitor *m, const char *why)
+{
+	struct health_inst *in;
+
+	if (!m->refused && !why)
+		return;
+	free(m->fault);
+	m->fault = why ? strdup(why) : NULL;
+	m->refused = why != NULL;
+	LIST_FOREACH(in, &m->instances, of_monitor)
+	health_judge(h, in->object);
+}
+
 void health_link_monitor(struct health_link *l, struct health_monitor *m)
 {
-	if (!l || l->state < LINK_SYNCING || !m->active)
+	if (!l || l->state < LINK_SYNCING || !m->active || !m->message)
 		return;
-	m->refused = false;
-	if (m->message && !can_probe(l, m)) {
-		free(m->fault);
-		m->fault = strdup("this weir-mon has no such type of monitor");
-		m->refused = true;
-	}
-	if (m->message && !m->refused)
+	health_link_refuse(
+		l->h, m, can_probe(l, m) ? NULL : "this weir-mon has no such type of monitor");
+	if (!m->refused)
 		health_link_send(l, json_incref(m->message));
 }
 

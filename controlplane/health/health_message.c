@@ -101,20 +101,6 @@ static bool on_ratio(struct health *h, const json_t *message)
 	return true;
 }
 
-static void monitor_refused(struct health *h, struct health_monitor *m, const char *why)
-{
-	struct health_inst *in;
-	char *copy = strdup(why);
-
-	if (!copy)
-		return;
-	free(m->fault);
-	m->fault = copy;
-	m->refused = true;
-	LIST_FOREACH(in, &m->instances, of_monitor)
-	health_judge(h, in->object);
-}
-
 static bool on_refused(struct health *h, const json_t *message)
 {
 	char what[32], field[64], reason[MON_REASON_MAX], sentence[400];
@@ -135,7 +121,7 @@ static bool on_refused(struct health *h, const json_t *message)
 		     : "",
 		sentence);
 	if (m && !strcmp(what, MON_MONITOR))
-		monitor_refused(h, m, sentence);
+		health_link_refuse(h, m, sentence);
 	else if (in && in->said == MON_CHECKING && !strcmp(what, MON_INSTANCE))
 		health_say(h, in, MON_CHECKING, in->since, sentence);
 	return true;

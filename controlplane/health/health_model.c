@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "health/health_internal.h"
 #include "store/atomic_file.h"
 
@@ -67,6 +66,7 @@ static void files_put(const struct health *h, const struct object *o, struct hea
 		const char *member = f->probe ? f->probe : f->name;
 		const char *name =
 			f->folder ? json_string_value(json_object_get(m->message, member)) : NULL;
+		m->files |= name && *name && strcmp(f->folder, SCRIPTS);
 		json_t *text = name && *name ? file_of(h, m, f, name) : NULL;
 
 		if (text)
@@ -124,6 +124,4 @@ void health_model_monitor(const struct health *h, const struct object *o, struct
 	json_object_set_new(m->message, "name", json_string(o->path));
 	json_object_set_new(m->message, "kind", json_string(type));
 	files_put(h, o, m);
-	if (m->fault)
-		log_error("monitor %s: %s", o->path, m->fault);
 }

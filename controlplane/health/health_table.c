@@ -63,6 +63,12 @@ static void monitor_fini(struct health_monitor *m)
 	free(m->fault);
 }
 
+static void fault_log(const struct health_monitor *m)
+{
+	if (m->fault)
+		log_error("monitor %s: %s", m->name, m->fault);
+}
+
 static struct health_monitor *monitor_use(struct health *h, uint32_t id)
 {
 	struct health_monitor *m = health_monitor_get(h, id);
@@ -77,6 +83,7 @@ static struct health_monitor *monitor_use(struct health *h, uint32_t id)
 	LIST_INIT(&m->instances);
 	health_model_monitor(h, o, m);
 	h->monitor[id_slot(id)] = m;
+	fault_log(m);
 	health_link_monitor(h->link, m);
 	return m;
 }
@@ -96,32 +103,68 @@ static bool text_equal(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* The model's fields may have changed, also by those of a parent. */
+static bool content_equal(const struct health_monitor *a, const struct health_monitor *b)
+{
+	if (a->message != b->message && !json_equal(a->message, b->message))
+		return false;
+	return a->refused || b->refused || text_equal(a->fault, b->fault);
+}
+
+static bool target_equal(const struct health_monitor *a, const struct health_monitor *b)
+{
+	return ip_equal(&a->to_address, &b->to_address) && a->to_port == b->to_port;
+}
+
+/* Takes what is fresh; what weir-mon said of the same content stands. */
+static void monitor_take(struct health_monitor *m, struct health_monitor *fresh, bool same)
+{
+	if (same && m->refused) {
+		fresh->refused = true;
+		fresh->fault = m->fault;
+		m->fault = NULL;
+	}
+	fresh->instances = m->instances;
+	monitor_fini(m);
+	*m = *fresh;
+	if (!LIST_EMPTY(&m->instances))
+		LIST_FIRST(&m->instances)->of_monitor.le_prev = &m->instances.lh_first;
+}
+
+/* The model's fields may have changed, also by those of a parent, or the content of files. */
 static void monitor_look(struct health *h, struct health_monitor *m, const struct object *o)
 {
 	struct health_monitor fresh = {.id = m->id};
 	struct health_inst *in;
 
 	health_model_monitor(h, o, &fresh);
-	bool was_probed = m->message && !m->refused;
-	bool told = !json_equal(fresh.message, m->message) || !text_equal(fresh.fault, m->fault);
-	bool moved = !ip_equal(&fresh.to_address, &m->to_address) || fresh.to_port != m->to_port;
-	bool judged = fresh.manual_resume != m->manual_resume;
-	fresh.instances = m->instances;
-	monitor_fini(m);
-	*m = fresh;
-	if (!LIST_EMPTY(&m->instances))
-		LIST_FIRST(&m->instances)->of_monitor.le_prev = &m->instances.lh_first;
-	if (told)
+	bool same = content_equal(&fresh, m), was_probed = m->message && !m->refused;
+	bool moved = !target_equal(&fresh, m), judged = fresh.manual_resume != m->manual_resume;
+	if (was_probed && !fresh.message)
+		health_link_monitor_gone(h->link, m->id);
+	monitor_take(m, &fresh, same);
+	if (!same) {
+		fault_log(m);
 		health_link_monitor(h->link, m);
+	}
 	LIST_FOREACH(in, &m->instances, of_monitor)
 	{
-		if (health_through_changed(h, in) || moved || !was_probed)
+		if (health_through_changed(h, in) || moved || (!same && !was_probed))
 			health_link_instance(h->link, in);
 		if (!m->active)
 			health_passive_changed(h, in);
-		if (judged || told)
+		if (judged || !same)
 			health_judge(h, in->object);
+	}
+}
+
+void health_table_files(struct health *h)
+{
+	for (uint32_t i = 0; i < h->monitors; i++) {
+		const struct object *o = h->monitor[i] && h->monitor[i]->files
+						 ? model_get(h->model, h->monitor[i]->id)
+						 : NULL;
+		if (o)
+			monitor_look(h, h->monitor[i], o);
 	}
 }
 

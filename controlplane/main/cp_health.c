@@ -150,26 +150,30 @@ static const struct health_ops ops = {
 	.connected = on_connected,
 };
 
-int cp_health_init(struct cp *cp, const char *run_dir, const char *monitor_user)
+/* Absolute: weir-mon gets paths in it, and runs elsewhere. */
+static char *config_folder(const struct cp *cp)
 {
-	const struct passwd *entry = monitor_user ? getpwnam(monitor_user) : NULL;
-	char *path = strdup(cp->config_path), reason[512];
+	char *path = strdup(cp->config_path);
+	char *folder = path ? realpath(dirname(path), NULL) : NULL;
 
-	if (monitor_user && !entry)
-		log_error("arguments: --monitor-user: there is no user %s", monitor_user);
-	if (!path || (monitor_user && !entry)) {
-		free(path);
-		return path ? -ENOENT : -ENOMEM;
-	}
+	if (!folder)
+		log_error("%s: its folder: %s", cp->config_path, strerror(errno));
+	free(path);
+	return folder;
+}
+
+static int health_start(struct cp *cp, const char *run_dir, uid_t mon_uid, const char *folder)
+{
 	const struct health_config config = {.run_dir = run_dir,
 		.store_dir = cp->store_dir,
 		.origin = store_origin(cp->store),
-		.file_dir = dirname(path),
-		.mon_uid = entry ? entry->pw_uid : 0,
+		.file_dir = folder,
+		.mon_uid = mon_uid,
 		.kernel = cp->kernel};
+	char reason[512];
+
 	cp->monitoring_stopped = time(NULL);
 	cp->health = health_new(cp->base, cp->model, &config, &ops, cp, reason, sizeof(reason));
-	free(path);
 	if (!cp->health) {
 		log_error("health: %s", reason);
 		return -EIO;
@@ -178,6 +182,20 @@ int cp_health_init(struct cp *cp, const char *run_dir, const char *monitor_user)
 	if (cp->kernel)
 		kernel_mark_tidy(cp->kernel);
 	return 0;
+}
+
+int cp_health_init(struct cp *cp, const char *run_dir, const char *monitor_user)
+{
+	const struct passwd *entry = monitor_user ? getpwnam(monitor_user) : NULL;
+
+	if (monitor_user && !entry) {
+		log_error("arguments: --monitor-user: there is no user %s", monitor_user);
+		return -ENOENT;
+	}
+	char *folder = config_folder(cp);
+	int rc = folder ? health_start(cp, run_dir, entry ? entry->pw_uid : 0, folder) : -ENOENT;
+	free(folder);
+	return rc;
 }
 
 void cp_health_changed(struct cp *cp, const struct model_changes *changes)

@@ -215,11 +215,47 @@ def test_what_cannot_be_probed_says_why(cp):
     assert [message["type"] for message in messages] == ["sync-begin", "sync-end"]
     row = cp.show("ltm pool members", owner="web")[0]
     assert row["monitorStatus"] == "checking"
+    assert row["monitorReason"] == "/Common/d: this weir-mon has no such type of monitor"
     mon.close()
     cp.edit("modify", "ltm pool web monitor a")
     mon, messages = synced(cp)
     mon.send({"type": "refused", "message": "monitor", "id": messages[1]["id"], "field": "interval", "reason": "is too odd"})
-    wait_until(lambda: "refused monitor /Common/a: not probed: interval: is too odd" in cp.daemon.text(), "it is logged", 5)
+    wait_until(lambda: cp.show("ltm pool members", owner="web")[0]["monitorReason"] ==
+               "/Common/a: not probed: interval: is too odd", "it is shown", 5)
+    assert "refused monitor /Common/a: not probed: interval: is too odd" in cp.daemon.text()
+    cp.edit("modify", "ltm monitor tcp a interval 4")
+    assert [mon.receive()["type"] for _ in range(3)] == ["monitor", "instance", "instance"]
+    assert cp.show("ltm pool members", owner="web")[0]["monitorReason"] == "/Common/a: no answer yet"
+    mon.close()
+
+
+def test_files_are_read_and_followed(cp):
+    """A renewed certificate is taken without a commit; one that is not there says so."""
+    cp.edit("create", "ltm monitor https s cert client.pem key client.key")
+    cp.edit("modify", "ltm pool web monitor s")
+    mon = Mon(cp.run_dir).hello(kinds=["https"])
+    assert [message["type"] for message in mon.until("sync-end")] == ["sync-begin", "sync-end"]
+    reason = cp.show("ltm pool members", owner="web")[0]["monitorReason"]
+    assert reason == "/Common/s: cert: ssl/client.pem cannot be read: No such file or directory"
+    (cp.run_dir / "ssl").mkdir()
+    for number in (1, 2):
+        for name in ("client.pem", "client.key"):
+            (cp.run_dir / "ssl" / name).write_text(f"{name} {number}")
+        mon.sock.settimeout(12)
+        messages = [mon.receive() for _ in range(3 if number == 1 else 1)]
+        assert (messages[0]["certificate"], messages[0]["key"]) == (f"client.pem {number}", f"client.key {number}")
+    mon.close()
+
+
+def test_dynamic_ratio(cp):
+    cp.edit("create", "ltm monitor snmp-dca dca")
+    cp.edit("modify", "ltm pool web monitor dca")
+    generation = cp.status()["generation"]
+    mon, messages = synced(cp)
+    member = instances(messages)["10.0.2.11"]
+    mon.send({"type": "dynamic-ratio", "object": member["object"], "monitor": member["monitor"], "ratio": 37})
+    wait_until(lambda: [row["dynamicRatio"] for row in cp.show("ltm pool members", owner="web")] == [37, 1], "it is taken", 5)
+    assert cp.status()["generation"] == generation
     mon.close()
 
 
