@@ -90,12 +90,13 @@ static int create(enum model_kind kind, const char *path, struct item **it)
 	return create_allowed(m, kind, owner, path, it, conf->err);
 }
 
-/* A loaded object starts from its defaults, with nobody's hold but those of run time. */
+/* A loaded object starts from its defaults, with nobody's hold but, unless the store says all, those of run time. */
 static int load_reset(struct item *it)
 {
+	unsigned classes = conf->flags & LOAD_STORE ? HOLD_CLASSES : HOLD_AGENT + 1;
 	int rc = set_defaults(conf->m, it, conf->err);
 
-	for (unsigned i = 0; !rc && kind_of(it)->holds && i <= HOLD_AGENT; i++)
+	for (unsigned i = 0; !rc && kind_of(it)->holds && i < classes; i++)
 		rc = change_hold(conf->m, it, i, 0, "", 0, conf->err);
 	return rc;
 }

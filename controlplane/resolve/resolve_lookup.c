@@ -12,8 +12,8 @@
 #include "resolve/resolve_socket.h"
 
 enum {
-	TRY_MS = 2000, /* until a server is asked again, or the next one */
-	TRIES = 2,
+	TRY_MS = 1000, /* until a server is asked again, or the next one */
+	TRIES = 3,     /* each waits twice as long as the one before */
 	LOOKUP_S = 10, /* then it has failed, whatever the servers still do */
 	EDNS_SIZE = 1232,
 	RECORD_MIN = 16, /* bytes of the shortest address record in an answer */

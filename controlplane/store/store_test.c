@@ -384,6 +384,32 @@ static void test_passing(struct store **s, struct model **m)
 	CHECK_INT(store_unsaved(*s), unsaved + 1);
 }
 
+static void system_holds(struct store *s, struct model *m, unsigned bits)
+{
+	static const struct model_actor system = {.class = HOLD_SYSTEM, .role = ROLE_ADMIN};
+	uint32_t id = model_find(m, KIND_NODE, ID_NONE, "held")->id;
+	struct model_changes changes;
+	struct model_error err;
+
+	CHECK_INT(model_begin(m, &system), 0);
+	CHECK_INT(model_hold(m, id, HOLD_SYSTEM, bits, "tested", &err), 0);
+	CHECK_INT(model_commit(m, &changes, &err), 0);
+	CHECK_INT(store_append(s, m, &changes, "system", "hold"), 0);
+	model_changes_fini(&changes);
+}
+
+/* A hold of any class that was taken back does not come again. */
+static void test_holds(struct store **s, struct model **m)
+{
+	edit(*s, *m, VERB_CREATE, "ltm node held address 10.8.8.8");
+	system_holds(*s, *m, HOLD_SESSION);
+	reopen(s, m);
+	CHECK_INT(holds_bits(&model_node(model_find(*m, KIND_NODE, ID_NONE, "held"))->live.holds),
+		HOLD_SESSION);
+	system_holds(*s, *m, 0);
+	reopen(s, m);
+}
+
 int main(void)
 {
 	log_init("store_test", LOG_LEVEL_ERROR);
@@ -406,6 +432,7 @@ int main(void)
 	test_save(&s, &m);
 	test_pushes(&s, &m);
 	test_passing(&s, &m);
+	test_holds(&s, &m);
 	test_locked_and_damaged(&s, &m);
 	store_close(s);
 	model_free(m);
