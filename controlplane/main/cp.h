@@ -44,6 +44,7 @@ struct cp {
 	struct cp_agent *agent;
 	struct cp_index of_pool; /* virtual servers by pool */
 	struct cp_down *down;
+	uid_t mgmt_uid; /* weir-mgmt's, which asks for others; (uid_t)-1: nobody */
 	struct event *signals[2], *upkeep;
 	const char *config_path, *store_dir;
 	uint64_t started_ns;
@@ -51,20 +52,27 @@ struct cp {
 	char kernel_fault[256]; /* what of the kernel's interfaces could not be made, or "" */
 };
 
-/* --- who may (cp_authorise.c) --------------------------------------------------------------------- */
+/* --- who asks (cp_auth.c) and what he may (cp_authorise.c) ------------------------------------------ */
 
 struct cp_user {
 	char name[64];
+	char address[64]; /* of the client he asks from; "" on the machine */
 	enum model_role role;
 	enum hold_class class; /* whose holds session and state set */
 };
 
+/* mgmt_user: weir-mgmt's, NULL = nobody's. Call before privileges are dropped. 0 or -errno, logged. */
+int cp_auth_init(struct cp *cp, const char *mgmt_user);
+
+/* Calls then with the user that the request is for, now or later; or refuses it. */
+void cp_identify(struct cp *cp, struct ipc_request *r,
+	void (*then)(struct cp *cp, struct ipc_request *r, const struct cp_user *user));
+
 /*
- * The one place where it is decided who somebody is and what he may do. need: the least role for the
- * request; fields and kinds have their own beyond that (the model checks them against the role returned).
- * 0, or -EPERM with *user filled.
+ * The one place where it is decided what somebody may. need: the least role for the request; fields and kinds have
+ * their own beyond that (the model checks them against the role of the user). 0, or -EPERM.
  */
-int cp_authorise(const struct ipc_peer *peer, enum model_role need, struct cp_user *user);
+int cp_authorise(const struct cp_user *user, enum model_role need);
 
 /* --- changes (cp_commit.c) ------------------------------------------------------------------------ */
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -22,23 +23,24 @@ static const char usage[] =
 	"  --store DIR            running configuration, kept over restarts\n"
 	"  --dataplane-user NAME  may open the kernel taps (default root)\n"
 	"  --monitor-user NAME    weir-mon's user, may connect to mon.sock (default root)\n"
+	"  --mgmt-user NAME       weir-mgmt's user, may connect to cp.sock for others\n"
 	"  --verify               only check FILE: 0 if it is right, else says why and ends with "
 	"1\n"
 	"  --debug                more messages\n";
 
 struct options {
-	const char *run_dir, *config, *store, *dataplane_user, *monitor_user;
+	const char *run_dir, *config, *store, *dataplane_user, *monitor_user, *mgmt_user;
 	bool verify, debug;
 };
 
 static bool options_parse(int argc, char **argv, struct options *o)
 {
-	enum { RUN_DIR, CONFIG, STORE, USER, MONITOR_USER, VERIFY, DEBUG, HELP };
+	enum { RUN_DIR, CONFIG, STORE, USER, MONITOR_USER, MGMT_USER, VERIFY, DEBUG, HELP };
 	static const struct option known[] = {{"run-dir", 1, NULL, RUN_DIR},
 		{"config", 1, NULL, CONFIG}, {"store", 1, NULL, STORE},
 		{"dataplane-user", 1, NULL, USER}, {"monitor-user", 1, NULL, MONITOR_USER},
-		{"verify", 0, NULL, VERIFY}, {"debug", 0, NULL, DEBUG}, {"help", 0, NULL, HELP},
-		{0}};
+		{"mgmt-user", 1, NULL, MGMT_USER}, {"verify", 0, NULL, VERIFY},
+		{"debug", 0, NULL, DEBUG}, {"help", 0, NULL, HELP}, {0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", known, NULL)) >= 0) {
@@ -52,6 +54,8 @@ static bool options_parse(int argc, char **argv, struct options *o)
 			o->dataplane_user = optarg;
 		else if (c == MONITOR_USER)
 			o->monitor_user = optarg;
+		else if (c == MGMT_USER)
+			o->mgmt_user = optarg;
 		else if (c == VERIFY)
 			o->verify = true;
 		else if (c == DEBUG)
@@ -241,7 +245,8 @@ static int sockets_init(struct cp *cp, const char *run_dir)
 		return -ENOMEM;
 	snprintf(path, sizeof(path), "%s/%s", run_dir, IPC_SOCKET_NAME);
 	cp->server = ipc_server_new(cp->base, path, cp_request, cp);
-	if (cp->server)
+	if (cp->server && (cp->mgmt_uid == (uid_t)-1 || cp->mgmt_uid == geteuid() ||
+				  chown(path, cp->mgmt_uid, (gid_t)-1) == 0))
 		return 0;
 	int rc = -errno;
 	log_error("%s: %s", path, strerror(errno));
@@ -300,6 +305,8 @@ int main(int argc, char **argv)
 		rc = cp_down_init(&cp);
 	if (rc == 0)
 		rc = cp_agent_init(&cp);
+	if (rc == 0)
+		rc = cp_auth_init(&cp, o.mgmt_user);
 	if (rc == 0)
 		rc = sockets_init(&cp, o.run_dir);
 	if (rc == 0)

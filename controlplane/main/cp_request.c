@@ -196,20 +196,23 @@ static const struct {
 	{"wait-drain", ROLE_GUEST, cp_wait_drain},
 };
 
-void cp_request(struct ipc_request *r, void *ctx)
+static void handle(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 {
-	struct cp *cp = ctx;
 	const char *op = json_string_value(json_object_get(ipc_request_body(r), "op"));
-	struct cp_user user;
 
 	for (size_t i = 0; op && i < sizeof(handlers) / sizeof(*handlers); i++) {
 		if (strcmp(handlers[i].op, op))
 			continue;
-		if (cp_authorise(ipc_request_peer(r), handlers[i].need, &user))
-			cp_refuse(r, 403, "", "%s may not do this", user.name);
+		if (cp_authorise(user, handlers[i].need))
+			cp_refuse(r, 403, "", "%s may not do this", user->name);
 		else
-			handlers[i].handle(cp, r, &user);
+			handlers[i].handle(cp, r, user);
 		return;
 	}
 	cp_refuse(r, 400, "op", op ? "%s is not known" : "is missing", op ? op : "");
+}
+
+void cp_request(struct ipc_request *r, void *ctx)
+{
+	cp_identify(ctx, r, handle);
 }
