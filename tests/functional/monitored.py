@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kinds of servers behind virtual servers, watched by monitors, and the fall of one server of each.
 
-    client --- 1.1 Weir 1.2 --- switch --- s1 s2 s3        each server s1 ... sN runs one of every kind
+    client --- 1.1 Weir 1.2 --- switch --- s1 s2 s3        every server runs one of each kind
 
 Two sorts of clients ask every kind all the time: "fresh" ones with a connection per request, and "kept"
 ones that each stay on one connection, so that it is known whose users they are.
 """
+import concurrent.futures
 import contextlib
 import time
 
@@ -38,10 +39,9 @@ class Service:
         self.proto, self.patience, self.pool = proto, patience, pool
         self.servers, self.fresh, self.kept = [], None, None
 
-    def start_servers(self, picture):
-        for number, ns in enumerate(picture.servers, 1):
-            self.servers.append(picture.topo.add(
-                self.make(ns, f"s{number}", (server_address(number), self.port), picture.topo.dir)))
+    def start_server(self, picture, number):
+        server = self.make(picture.servers[number - 1], f"s{number}", (server_address(number), self.port), picture.topo.dir)
+        return picture.topo.add(server)
 
     def config(self, picture):
         text, rule = "", None
@@ -58,7 +58,7 @@ class Service:
         ask = (picture.client, self.exchange, (VIRTUAL[4], self.port))
         self.kept = Load(*ask, clients=9, pause=0.2, timeout=self.patience, keep=True)
         wait_until(lambda: len({one.port for one in self.kept.outcomes}) >= 9, f"{self.name}: all are connected")
-        self.fresh = Load(*ask, clients=8, pause=0.04, timeout=self.patience)
+        self.fresh = Load(*ask, clients=6, pause=0.04, timeout=self.patience)
 
     def stop_clients(self):
         for load in (self.kept, self.fresh):
@@ -85,15 +85,29 @@ class Lab:
 
     def __init__(self, picture, *services, **options):
         self.picture, self.services = picture, services
-        for service in services:
-            service.start_servers(picture)
+        self.start_servers()
         self.weir = picture.start_weir(*(service.config(picture) for service in services), **options)
         for number in range(1, len(picture.servers) + 1):
             self.until(number, ("up", "unchecked"), 15)
 
+    def start_servers(self):
+        """Several at a time: they wait for themselves most of it."""
+        numbers = range(1, len(self.picture.servers) + 1)
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for service in self.services:
+                service.servers = [pool.submit(service.start_server, self.picture, number) for number in numbers]
+        for service in self.services:
+            service.servers = [started.result() for started in service.servers]
+
+    def named(self, names):
+        """Those services; all if names is None."""
+        return [service for service in self.services if names is None or service.name in names]
+
     @contextlib.contextmanager
     def asked(self, servers=None):
         """While clients of every service ask, and every server (or the first so many) has answered both sorts of them."""
+        for number in range(1, (servers or len(self.picture.servers)) + 1):
+            self.until(number, ("up", "unchecked"), 15)
         try:
             for service in self.services:
                 service.start_clients(self.picture)
@@ -115,29 +129,29 @@ class Lab:
             return True
         wait_until(answered, f"{sorted(names)} answer")
 
-    def until(self, number, verdict, seconds):
-        """Waits until server number of each service shows that; {service: (seconds it took, when)}."""
-        begin, seen = time.monotonic(), {}
-        while len(seen) < len(self.services):
-            for service in self.services:
+    def until(self, number, verdict, seconds, names=None):
+        """Waits until server number of each service (of those named) shows that; {service: (seconds it took, when)}."""
+        begin, seen, services = time.monotonic(), {}, self.named(names)
+        while len(seen) < len(services):
+            for service in services:
                 if service not in seen and service.member(self.weir, number) in verdict:
                     now = time.monotonic()
                     seen[service] = (now - begin, now)
-            late = [service.name for service in self.services if service not in seen]
+            late = [service.name for service in services if service not in seen]
             assert not late or time.monotonic() - begin < seconds, f"not {verdict} within {seconds:.1f} s: {late}"
             time.sleep(0.02)
         return seen
 
 
-def hurt(lab, way, number=1, yes=True):
-    """Does that to server number of every service, or undoes it."""
+def hurt(lab, way, number=1, yes=True, names=None):
+    """Does that to server number of every service (of those named), or undoes it."""
     if way == "deaf":
         lab.services[0].servers[number - 1].deaf(yes)
         return
     if way == "unplug":
         lab.picture.lan.ip("link", "set", f"s{number}", "down" if yes else "up")
         return
-    for service in lab.services:
+    for service in lab.named(names):
         server = service.servers[number - 1]
         if way == "kill":
             server.kill() if yes else server.start()
@@ -148,23 +162,24 @@ def hurt(lab, way, number=1, yes=True):
 
 
 @contextlib.contextmanager
-def hurting(lab, way, number=1):
-    """Meanwhile server number of every service is hurt. Gives the moment from which it wholly is."""
+def hurting(lab, way, number=1, names=None):
+    """Meanwhile server number of the services is hurt. Gives the moment from which it wholly is."""
     try:
-        hurt(lab, way, number)
+        hurt(lab, way, number, True, names)
         yield time.monotonic()
     finally:
-        hurt(lab, way, number, False)
+        hurt(lab, way, number, False, names)
 
 
-def fall_and_return(lab, way, bound, watch=1.5):
-    """Server s1 of every service goes down and comes back; checks what users may and may not notice.
+def fall_and_return(lab, way, bound):
+    """Server s1 of each service in bound goes down and comes back; checks what users may and may not notice.
 
-    bound: {service name: seconds}.
+    bound: {service name: longest time to down, in s}.
     """
+    watch = 0.5 + max(service.patience for service in lab.named(bound))  # until who was caught by the fault is free
     with lab.asked():
-        with hurting(lab, way) as begin:
-            down = lab.until(1, ["down"], max(bound.values()) + SLACK)
+        with hurting(lab, way, names=bound) as begin:
+            down = lab.until(1, ["down"], max(bound.values()) + SLACK, bound)
             time.sleep(watch)
         report = {}
         for service, (took, when) in down.items():
@@ -172,9 +187,9 @@ def fall_and_return(lab, way, bound, watch=1.5):
             assert took <= limit, f"{service.name}: {way} was noticed after {took:.1f} s, at most {limit}"
             report[service.name] = f"{took:.1f} s, {len(service.fresh.failures(begin))} failed"
             check_users(service, "s1", begin, when + SETTLED, when + watch)
-        lab.until(1, ["up"], 15)
+        lab.until(1, ["up"], 15, bound)
         back = time.monotonic()
-        for service in lab.services:
+        for service in lab.named(bound):
             lab.wait_answered(service.fresh)
             assert not service.fresh.failures(back), f"{service.name}: after its return: {service.fresh.failures(back)[:3]}"
             assert not service.kept.failures(back)

@@ -3,6 +3,7 @@
 import pathlib
 import shutil
 import subprocess
+import threading
 
 from .servers_program import Program
 
@@ -38,18 +39,22 @@ class PostgreSql(Program):
 
     kind = "postgresql"
     user = "postgres"
-    _template = None
+    _making = threading.Lock()
+
+    def template(self):
+        """initdb takes a second: the first cluster made in a directory is copied for the others."""
+        place = self.dir.parent / "postgresql-template"
+        with self._making:
+            if not place.exists():
+                place.mkdir()
+                shutil.chown(place, self.user)
+                subprocess.run(["runuser", "-u", self.user, "--", postgres("initdb"), "-D", place, "-A", "trust",
+                                "--no-sync", "--no-locale", "-E", "UTF8"], check=True, capture_output=True)
+        return place
 
     def prepare(self):
-        """initdb takes a second: the first cluster made in a directory is copied for the others."""
-        template = self.dir.parent / "postgresql-template"
-        if not template.exists():
-            template.mkdir()
-            shutil.chown(template, self.user)
-            subprocess.run(["runuser", "-u", self.user, "--", postgres("initdb"), "-D", template, "-A", "trust",
-                            "--no-sync", "--no-locale", "-E", "UTF8"], check=True, capture_output=True)
         self.data = self.dir / "data"
-        shutil.copytree(template, self.data)
+        shutil.copytree(self.template(), self.data)
         host, port = self.address
         with open(self.data / "postgresql.conf", "a") as conf:
             conf.write(PG_CONF.format(host=host, port=port, dir=self.dir))

@@ -48,6 +48,10 @@ response.setHeader("X-Server", "{name}");
 """
 
 
+# How a monitor asks for it, in weir.conf.
+HEALTH_REQUEST = r'"GET /health.jsp HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"'
+
+
 class Tomcat(Program):
     """Answers /name.jsp with its name, also in the header X-Server, and /health.jsp with "ok"."""
 

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PostgreSQL, Redis, DNS and LDAP servers that go down under load: found in time, and nobody else suffers.
+"""Real servers of six kinds go down under load, in every way: found in time, and nobody else suffers.
 
-    client --- 1.1 Weir 1.2 --- switch --- s1 s2 s3        each runs PostgreSQL, Redis, dnsmasq and slapd
+    client --- 1.1 Weir 1.2 --- switch --- s1 s2 s3    each runs nginx, Tomcat, PostgreSQL, Redis, dnsmasq and slapd
 
-Each way of going down hits s1's four servers at once, while clients of all four protocols go on.
+Each way hits all servers of s1 at once, while clients of all six kinds go on.
 """
 import pytest
-from monitored import REFUSING, SILENT, Lab, Service, fall_and_return
+from monitored import REFUSING, SILENT, WAYS, Lab, Service, fall_and_return, web
 
 from topo import exchanges, standard
 from topo.servers_db import PostgreSql, Redis
+from topo.servers_java import HEALTH_REQUEST, Tomcat
 from topo.servers_names import OK, Dnsmasq, Slapd
 
 
 def services():
     return [
+        web("/health", b"ok"),
+        Service("app", Tomcat, 8080, exchanges.Http("/health.jsp", b"ok"),
+                ("http", {"send": HEALTH_REQUEST, "recv": r'"\\nok"'}), patience=2.0),
         Service("sql", PostgreSql, 5432, exchanges.PostgreSql(), ("postgresql", {
             "username": "postgres", "database": "postgres", "send": '"select state from me"', "recv": '"^ok$"'})),
         Service("cache", Redis, 6379, exchanges.Redis(), ("redis", {"send": "state", "recv": "ok"})),
@@ -33,8 +37,10 @@ def lab():
         yield Lab(topo.picture, *services())
 
 
-@pytest.mark.parametrize("way", ["freeze", "deaf", "wrong", "kill"])
-def test_one_server_of_each_goes_down(lab, way):
-    bound = dict.fromkeys(("sql", "cache", "names", "directory"), REFUSING if way == "kill" else SILENT)
-    bound["names"] = SILENT  # kernels hold back most "port unreachable", so that it may seem silent
+@pytest.mark.parametrize("way", ["freeze", "deaf", "wrong", "kill", "sick"])
+def test_one_server_of_each_kind_goes_down(lab, way):
+    names = ["web", "app"] if way == "sick" else [service.name for service in lab.services]
+    bound = dict.fromkeys(names, WAYS[way])
+    if WAYS[way] == REFUSING:
+        bound["names"] = SILENT  # kernels hold back most "port unreachable", so that it may seem silent
     fall_and_return(lab, way, bound)
