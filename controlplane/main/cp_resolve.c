@@ -95,6 +95,7 @@ void cp_resolve_row(const struct cp *cp, const struct object *o, json_t *row)
 	json_object_set_new(
 		row, "status.color", json_string(state_colour_name(availability[s->state])));
 	json_object_set_new(row, "monitorStatus", json_string(resolve_state_name(s->state)));
+	json_object_set_new(row, "addr", json_string("any6"));
 	json_object_set_new(row, "status.statusReason",
 		ipc_text_new(reason.data ? reason.data : "", reason.len));
 	text_fini(&reason);

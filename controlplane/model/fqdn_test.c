@@ -156,8 +156,8 @@ static void test_people(void)
 		"}");
 	must(m, "modify ltm node _auto_10.0.0.1 state user-down");
 	must_fail(m, "modify ltm node _auto_10.0.0.1 ratio 3",
-		"ltm node /Common/_auto_10.0.0.1: ratio: was made by name resolution, and has "
-		"what the node or member has that it was made from");
+		"ltm node /Common/_auto_10.0.0.1: ratio: was made by name resolution: only who "
+		"holds it can be changed, the rest is that of what it was made from");
 	CHECK(command(
 		m, "modify ltm pool web members modify { _auto_10.0.0.1:80 { monitor tcp } }"));
 	CHECK(command(m, "create ltm node _auto_10.0.0.9 address 10.0.0.9"));

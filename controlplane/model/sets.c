@@ -125,8 +125,8 @@ static int check_ephemeral(const struct model *m, const struct item *it, const s
 		(f && f->class == FIELD_LIVE && strcmp(f->name, "ratio")))
 		return 0;
 	return fail((struct model *)m, err, -EPERM, it, f ? f->name : NULL,
-		"was made by name resolution, and has what the node or member has that it was "
-		"made from");
+		"was made by name resolution: only who holds it can be changed, the rest is that "
+		"of what it was made from");
 }
 
 static bool is_schema_default(

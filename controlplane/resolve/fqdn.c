@@ -16,6 +16,7 @@ enum {
 	LEAVE_MS = 1000, /* between looks at the connections of those that leave */
 	RETRY_MS = 10000,
 	DNS_PORT = 53,
+	ADDRESSES_TOLD = 8, /* one by one */
 };
 
 bool fqdn_reserve(void **rows, unsigned *size, unsigned count, size_t row)
@@ -224,20 +225,29 @@ void fqdn_model_changed(struct fqdn *f, const struct model *m, const struct mode
 
 /* --- answers -------------------------------------------------------------------------------------- */
 
+static void addresses_text(const struct resolve_addresses *addresses, struct text *out)
+{
+	char text[IP_ADDR_TEXT];
+
+	text_printf(out, "%u address%s", addresses->count, addresses->count == 1 ? "" : "es");
+	for (unsigned i = 0; i < addresses->count && i < ADDRESSES_TOLD; i++)
+		text_printf(out, "%s%s", i ? ", " : ": ", ip_format(&addresses->v[i], text));
+	if (addresses->count > ADDRESSES_TOLD)
+		text_printf(out, " and %u more", addresses->count - ADDRESSES_TOLD);
+}
+
 static void tell(struct fqdn *f, const struct object *o, const struct resolve_status *s)
 {
-	char sentence[700];
-	unsigned count = s->address.count;
+	struct text text = {0};
 
-	if (s->state == RESOLVE_UP)
-		snprintf(sentence, sizeof(sentence), "ltm node %s: fqdn-up: %u address%s%s%s",
-			o->path, count, count == 1 ? "" : "es", s->refused[0] ? "; refused: " : "",
-			s->refused);
-	else
-		snprintf(sentence, sizeof(sentence), "ltm node %s: %s: %s%s%s; %u address%s stay%s",
-			o->path, resolve_state_name(s->state), s->error, s->refused[0] ? ": " : "",
-			s->refused, count, count == 1 ? "" : "es", count == 1 ? "s" : "");
-	f->ops->note(f->ctx, sentence);
+	text_printf(&text, "ltm node %s: %s: ", o->path, resolve_state_name(s->state));
+	if (s->state != RESOLVE_UP)
+		text_printf(&text, "%s; in use stay ", s->error);
+	addresses_text(&s->address, &text);
+	if (s->refused[0])
+		text_printf(&text, "; refused: %s", s->refused);
+	f->ops->note(f->ctx, text.data ? text.data : "");
+	text_fini(&text);
 }
 
 static void on_done(void *ctx, uint32_t key, bool changed)
@@ -249,7 +259,7 @@ static void on_done(void *ctx, uint32_t key, bool changed)
 
 	if (!name || !o || !s)
 		return;
-	if (name->told != s->state)
+	if (changed || name->told != s->state)
 		tell(f, o, s);
 	name->told = s->state;
 	if (changed)

@@ -81,6 +81,7 @@ def test_addresses_become_servers_that_follow_their_template(site):
         assert words in listed
     assert s.nodes() == ["_auto_10.0.2.11", "_auto_10.0.2.12"]
     s.until_reason("fqdn-up", "resolved", "to 2 addresses, next in")
+    assert s.row()["addr"] == "any6"
     s.cp.edit("modify", "ltm pool web members modify { web.test:80 { ratio 5 connection-limit none }}".replace("none", "0"))
     wait_until(lambda: all(row["ratio"] == 5 and row["connectionLimit"] == 0 for row in s.members().values()), "members follow", 3)
     s.cp.edit("modify", "ltm pool web members modify { web.test:80 { session user-disabled }}")
@@ -158,8 +159,8 @@ def test_last_good_answer_is_kept(site):
     s.dns.set("web", ["10.0.2.11", "10.0.2.12"])
     s.until_reason("fqdn-up", "resolved")
     text = s.cp.daemon.text()
-    assert "/Common/web.test: fqdn-down: A: the name does not exist (NXDOMAIN); 2 addresses stay" in text
-    assert "/Common/web.test: fqdn-up: 2 addresses" in text
+    assert "/Common/web.test: fqdn-down: A: the name does not exist (NXDOMAIN); in use stay 2 addresses: 10.0.2.11, 10.0.2.12" in text
+    assert "/Common/web.test: fqdn-up: 2 addresses: 10.0.2.11, 10.0.2.12" in text
 
 
 def test_nothing_new_makes_no_commit(site):

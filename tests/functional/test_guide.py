@@ -15,6 +15,7 @@ from test_mon_http import Script
 
 from topo import standard, wait_until
 from topo.picture import server_address
+from topo.servers_dns import Knot
 
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "operators-guide.md"
 BLOCK = re.compile(r"^```([\w.]+)\n(.*?)^```$", re.M | re.S)
@@ -60,6 +61,7 @@ def place():
         picture = topo.picture
         picture.start_nginx()
         picture.agents = [Agent(topo, ns, number) for number, ns in enumerate(picture.servers, 1)]
+        topo.add(Knot(picture.servers[0], topo.dir, (server_address(1), 53), {"app": (30, ["10.0.2.21", "10.0.2.22"])}, "example.com"))
         conf_dir = topo.dir / "etc"
         scripts = conf_dir / "external-monitors"
         scripts.mkdir(parents=True)

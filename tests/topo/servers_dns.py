@@ -19,28 +19,29 @@ server:
 database:
     storage: "{dir}"
 zone:
-  - domain: test
+  - domain: {zone}
     storage: "{dir}"
-    file: test.zone
+    file: zone
     zonefile-sync: -1
     zonefile-load: whole
 """
 
-ZONE = "test. 3600 SOA ns.test. admin.test. 1 3600 600 86400 1\ntest. 3600 NS ns.test.\nns.test. 3600 A 10.0.0.1\n"
+ZONE = "@ 3600 SOA ns admin 1 3600 600 86400 1\n@ 3600 NS ns\nns 3600 A 10.0.0.1\n"
 
 
 class Knot(Program):
-    """Knot DNS for the zone "test"; TTLs and addresses of names change at once."""
+    """Knot DNS for one zone; TTLs and addresses of names change at once. records: {name: (TTL, [address, ...])}."""
 
     kind = "knot"
 
-    def __init__(self, ns, directory, address=("127.0.0.1", 53), records=None):
+    def __init__(self, ns, directory, address=("127.0.0.1", 53), records=None, zone="test"):
+        self.zone = zone
         self.records = {"here": (3600, ["10.99.99.99"]), **(records or {})}
         super().__init__(ns, "dns", address, directory)
 
     def prepare(self):
-        (self.dir / "knot.conf").write_text(CONF.format(dir=self.dir, host=self.address[0], port=self.address[1]))
-        (self.dir / "test.zone").write_text(ZONE + "".join(
+        (self.dir / "knot.conf").write_text(CONF.format(dir=self.dir, host=self.address[0], port=self.address[1], zone=self.zone))
+        (self.dir / "zone").write_text(ZONE + "".join(
             self._record(name, ttl, value) for name, (ttl, values) in self.records.items() for value in values))
 
     @staticmethod
@@ -51,16 +52,17 @@ class Knot(Program):
             return "CNAME"
 
     def _record(self, name, ttl, value):
-        return f"{name}.test. {ttl} {self._type(value)} {value}\n"
+        return f"{name} {ttl} {self._type(value)} {value}\n"
 
     def argv(self):
         return ["knotd", "-c", self.dir / "knot.conf"]
 
     def ready(self):
+        labels = b"".join(bytes([len(label)]) + label.encode() for label in f"here.{self.zone}".split("."))
         with self.ns.socket(kind=socket.SOCK_DGRAM) as sock:
             sock.settimeout(0.5)
             sock.connect(self.address)
-            sock.send(bytes.fromhex("0001 0100 0001 0000 0000 0000 0468657265 0474657374 00 0001 0001"))
+            sock.send(bytes.fromhex("000101000001000000000000") + labels + bytes.fromhex("0000010001"))
             return sock.recv(512).endswith(socket.inet_aton("10.99.99.99"))
 
     def control(self, *words):
@@ -70,18 +72,18 @@ class Knot(Program):
         return done.stdout
 
     def set(self, name, values, ttl=1):
-        """name.test has these addresses (or is another name for one) from now on; [] = it does not exist."""
-        self.control("zone-begin", "test")
+        """name has these addresses (or is another name for one) from now on; [] = it does not exist."""
+        self.control("zone-begin", self.zone)
         if self.records.get(name):
-            self.control("zone-unset", "test", name)
+            self.control("zone-unset", self.zone, name)
         for value in values:
-            self.control("zone-set", "test", name, str(ttl), self._type(value), value)
-        self.control("zone-commit", "test")
+            self.control("zone-set", self.zone, name, str(ttl), self._type(value), value)
+        self.control("zone-commit", self.zone)
         self.records[name] = (ttl, values) if values else None
 
     def failing(self):
         """SERVFAIL to every question, until it is started again."""
-        self.control("-f", "zone-purge", "+expire", "test")
+        self.control("-f", "zone-purge", "+expire", self.zone)
 
 
 def question_of(query):
