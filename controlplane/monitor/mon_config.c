@@ -40,13 +40,13 @@ static const char *const field_names[MON_FIELDS] = {[MON_F_NAME] = "name",
 	[MON_F_BASE] = "base",
 	[MON_F_FILTER] = "filter",
 	[MON_F_SECURITY] = "security",
-	[MON_F_MANDATORY_ATTRIBUTES] = "mandatory-attributes",
 	[MON_F_NAS_IP_ADDRESS] = "nas-ip-address",
 	[MON_F_COMMUNITY] = "community",
 	[MON_F_VERSION] = "version",
 	[MON_F_AGENT_TYPE] = "agent-type"};
 
 #define TEXT_MAX 65536u /* bytes of a field */
+#define PEM_MAX 262144u /* the same of certificates and keys */
 
 int mon_fault(struct mon_fault *fault, const char *field, const char *format, ...)
 {
@@ -109,10 +109,13 @@ static int texts_read(struct mon_monitor *m, const json_t *message, struct mon_f
 	for (int i = 0; i < MON_FIELDS; i++) {
 		const json_t *value = json_object_get(message, field_names[i]);
 
+		bool pem = i == MON_F_CERTIFICATE || i == MON_F_KEY || i == MON_F_CA;
+		size_t most = pem ? PEM_MAX : TEXT_MAX;
+
 		m->text[i] = value ? ipc_text_get(value, &m->length[i]) : strdup("");
-		if (!m->text[i] || m->length[i] > TEXT_MAX)
-			return mon_fault(fault, field_names[i],
-				"must be a text of at most %u bytes", TEXT_MAX);
+		if (!m->text[i] || m->length[i] > most)
+			return mon_fault(
+				fault, field_names[i], "must be a text of at most %zu bytes", most);
 	}
 	if (!m->length[MON_F_NAME])
 		return mon_fault(fault, "name", "is missing");
@@ -199,7 +202,8 @@ static int monitor_read(struct mon_monitor *m, const json_t *message, struct mon
 	if (!mon_read_number(message, "id", 1, UINT32_MAX, 0, &id, fault) ||
 		!mon_read_flag(message, "reverse", &m->reverse, fault) ||
 		!mon_read_flag(message, "transparent", &m->transparent, fault) ||
-		!mon_read_flag(message, "verify", &m->verify, fault))
+		!mon_read_flag(message, "verify", &m->verify, fault) ||
+		!mon_read_flag(message, "mandatory-attributes", &m->mandatory_attributes, fault))
 		return -EINVAL;
 	if (!id)
 		return mon_fault(fault, "id", "is missing");

@@ -47,7 +47,6 @@ enum mon_field {
 	MON_F_BASE,
 	MON_F_FILTER,
 	MON_F_SECURITY,
-	MON_F_MANDATORY_ATTRIBUTES,
 	MON_F_NAS_IP_ADDRESS,
 	MON_F_COMMUNITY,
 	MON_F_VERSION,
@@ -62,7 +61,7 @@ struct mon_monitor {
 	const struct mon_type *type;
 	struct mon_timing timing;
 	struct mon_adaptive adaptive;
-	bool reverse, transparent, verify;
+	bool reverse, transparent, verify, mandatory_attributes;
 	char *text[MON_FIELDS]; /* never NULL; send is unescaped */
 	size_t length[MON_FIELDS];
 	struct mon_pattern *recv, *recv_disable; /* NULL: none */

@@ -76,11 +76,6 @@ static enum mon_outcome ldap_open(struct mon_probe *p)
 	return p->in->monitor->tls_later ? start_tls(p) : log_in(p);
 }
 
-static bool attributes_wanted(const struct mon_monitor *m)
-{
-	return !strcmp(m->text[MON_F_MANDATORY_ATTRIBUTES], "yes");
-}
-
 /* The filter is (attribute=*) or (attribute=value). */
 static enum mon_outcome search(struct mon_probe *p)
 {
@@ -95,7 +90,7 @@ static enum mon_outcome search(struct mon_probe *p)
 	sscanf(filter, *filter == '(' ? "(%127[^=()]=%511[^()])" : "%127[^=()]=%511[^()]", name,
 		value);
 	rc = ber_printf(ber, "{it{seeiib", 2, (ber_tag_t)SEARCH_REQUEST, m->text[MON_F_BASE],
-		attributes_wanted(m) ? SUBTREE : ONE_LEVEL, 0, 1, 0, 0);
+		m->mandatory_attributes ? SUBTREE : ONE_LEVEL, 0, 1, 0, 0);
 	if (rc >= 0 && !strcmp(value, "*"))
 		rc = ber_printf(ber, "ts", (ber_tag_t)PRESENT, name);
 	else if (rc >= 0)
@@ -148,7 +143,7 @@ static enum mon_outcome message_judge(struct mon_probe *p, BerElement *ber)
 		return MON_MORE;
 	case SEARCH_DONE:
 		outcome = result_judge(p, ber, "search");
-		if (outcome == MON_GOOD && !own->entries && attributes_wanted(m))
+		if (outcome == MON_GOOD && !own->entries && m->mandatory_attributes)
 			return mon_say(p, MON_BAD, "ldap: search: nothing found");
 		return outcome;
 	default:

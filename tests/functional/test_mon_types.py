@@ -196,12 +196,12 @@ TLSCertificateKeyFile {key}
     server = Program(lab, [slapd, "-f", str(place / "slapd.conf"), "-h", f"ldap://{SERVER}:3890 ldaps://{SERVER}:6360",
                            "-d", "0"], "nobody")
     login = {"username": "cn=admin,dc=test", "password": "secret", **FAST}
-    cp.monitor(1, "ldap", **login, base="dc=test", filter="dc=test", mandatory_attributes="yes")
+    cp.monitor(1, "ldap", **login, base="dc=test", filter="dc=test", mandatory_attributes=True)
     cp.monitor(2, "ldap", **{**login, "password": "wrong"})
-    cp.monitor(3, "ldap", **login, base="dc=test", filter="dc=nobody", mandatory_attributes="yes")
+    cp.monitor(3, "ldap", **login, base="dc=test", filter="dc=nobody", mandatory_attributes=True)
     cp.monitor(4, "ldap", **FAST)
     cp.monitor(5, "ldap", **login, base="dc=test", filter="dc=nobody")
-    cp.monitor(6, "ldap", **login, base="dc=test", filter="dc=test", mandatory_attributes="yes", security="tls")
+    cp.monitor(6, "ldap", **login, base="dc=test", filter="dc=test", mandatory_attributes=True, security="tls")
     cp.monitor(7, "ldap", **login, security="tls", verify=True, sni="app.test", ca=cert.read_text())
     cp.monitor(8, "ldap", **login, security="tls", verify=True, sni="other.test", ca=cert.read_text())
     cp.monitor(9, "ldap", **login, security="ssl")
