@@ -215,6 +215,17 @@ static int virtual_complete(struct model *m, struct item *it, struct model_error
 
 /* ---- the rest ---- */
 
+/* Its folder. */
+static int partition_complete(struct model *m, struct item *it, struct model_error *err)
+{
+	char path[MODEL_PATH_MAX + 1];
+
+	snprintf(path, sizeof(path), "/%s", it->o.path);
+	if (!name_is_partition(it->o.path) || item_find(m, KIND_FOLDER, ID_NONE, path))
+		return 0;
+	return change_create(m, KIND_FOLDER, NULL, path, ID_NONE, NULL, err);
+}
+
 /* Object named by a child's name: the profile, the interface. */
 static int child_target(
 	struct model *m, struct item *it, const char *field, uint32_t *id, struct model_error *err)
@@ -301,6 +312,8 @@ int beside_complete(struct model *m, struct item *it, struct model_error *err)
 			m, it, "interface", &((struct vlan_interface *)data)->conf.interface, err);
 	case KIND_VLAN:
 		return vlan_tag(m, it, err);
+	case KIND_PARTITION:
+		return partition_complete(m, it, err);
 	case KIND_NODE:
 		if (model_is_template(m, &it->o))
 			return 0;

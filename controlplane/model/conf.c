@@ -84,8 +84,8 @@ static int create(enum model_kind kind, const char *path, struct item **it)
 	uint32_t id = conf->id;
 
 	conf->id = ID_NONE;
-	/* Ports come into being when named, like nodes. */
-	if (id != ID_NONE || (kind == KIND_INTERFACE && conf->flags))
+	/* Ports come into being when named, like nodes; folders stand beside their partitions. */
+	if (id != ID_NONE || ((kind == KIND_INTERFACE || kind == KIND_FOLDER) && conf->flags))
 		return change_create(m, kind, owner, path, id, it, conf->err);
 	return create_allowed(m, kind, owner, path, it, conf->err);
 }

@@ -10,9 +10,10 @@
 
 #include "model/model.h"
 
-#define MODEL_PATH_MAX 255  /* bytes of a path */
-#define MODEL_LEAF_MAX 200  /* of its last part: a partition and a port still fit */
-#define MODEL_ENTRY_MAX 253 /* bytes of an entry of a list of texts */
+#define MODEL_PATH_MAX 255     /* bytes of a path */
+#define MODEL_LEAF_MAX 200     /* of its last part: a partition and a port still fit */
+#define MODEL_PARTITION_MAX 40 /* of a partition's name */
+#define MODEL_ENTRY_MAX 253    /* bytes of an entry of a list of texts */
 #define FOLDER_COMMON "/Common"
 
 struct kind_alias {
@@ -219,6 +220,9 @@ int beside_inherit(struct model *m, enum model_kind kind, struct model_error *er
 const struct field *kind_parent_field(enum model_kind kind); /* defaults-from, or NULL */
 bool field_inherits(const struct item *it, const struct field *f);
 bool interface_name_ok(const char *name);
+/* Whether its partition exists, and all that it names is there or in Common. */
+int check_place(struct model *m, struct item *it, struct model_error *err);
+int check_partition_deleted(struct model *m, struct item *it, struct model_error *err);
 /* What must hold of one object. */
 int check_item(struct model *m, struct item *it, struct model_error *err);
 
@@ -261,6 +265,8 @@ struct member_name {
 	uint16_t port;
 };
 
+/* Partition of a path: "Common" of "/Common/x"; its length, 0 of a path that has none. */
+size_t path_partition(const char *path);
 /* Last part of a path. */
 const char *path_name(const char *path);
 /* "/Common/x" of "x" or of a path; with the reason of a refusal. Writes at most MODEL_PATH_MAX + 1. */
@@ -268,6 +274,8 @@ int name_path(enum model_kind kind, const char *name, char *path, char *reason, 
 /* Splits "10.0.0.1:80", "2001:db8::1.80", "web:http", with or without partition. */
 int name_endpoint(const char *name, struct member_name *out, char *reason, size_t size);
 void name_endpoint_text(const char *host, uint16_t port, struct text *out);
+/* Whether a partition may be called so. */
+bool name_is_partition(const char *name);
 /* Address with an optional "%0"; any, any6. */
 int name_address(const char *text, struct ip_addr *addr, char *reason, size_t size);
 

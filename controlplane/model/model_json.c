@@ -60,7 +60,8 @@ static void put_names(json_t *out, const struct model *m, const struct item *it)
 		json_object_set_new(
 			out, "name", json_string(path ? path_name(it->o.path) : it->o.path));
 	if (path)
-		json_object_set_new(out, "partition", json_string("Common"));
+		json_object_set_new(
+			out, "partition", json_stringn(it->o.path + 1, path_partition(it->o.path)));
 	if (!single)
 		json_object_set_new(out, "fullPath", json_string(it->o.path));
 	json_object_set_new(out, "generation", json_integer((json_int_t)it->o.generation));

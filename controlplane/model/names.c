@@ -35,6 +35,13 @@ const char *path_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+size_t path_partition(const char *path)
+{
+	const char *slash = *path == '/' ? strchr(path + 1, '/') : NULL;
+
+	return slash ? (size_t)(slash - path - 1) : 0;
+}
+
 static int refuse(char *reason, size_t size, int code, const char *format, const char *a)
 {
 	snprintf(reason, size, format, a);
@@ -117,10 +124,29 @@ static int member_path(const char *name, char *path, char *reason, size_t size)
 	return 0;
 }
 
+bool name_is_partition(const char *name)
+{
+	return name_ok(name) && strlen(name) <= MODEL_PARTITION_MAX && strcmp(name, "all") &&
+	       strcmp(name, "none") && strcmp(name, "all-partitions");
+}
+
+/* "/Common/" of a name whose last slash is given: there are no folders within partitions. */
+static int folder_path(const char *name, const char *slash, char *path, char *reason, size_t size)
+{
+	char folder[MODEL_PATH_MAX + 1];
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - name) : 0, name);
+	if (slash && (*folder != '/' || !name_is_partition(folder + 1)))
+		return refuse(reason, size, -EOPNOTSUPP, "folder \"%s\" does not exist", folder);
+	sprintf(path, "%s/", slash ? folder : FOLDER_COMMON);
+	return 0;
+}
+
 int name_path(enum model_kind kind, const char *name, char *path, char *reason, size_t size)
 {
 	const struct kind *k = &model_kinds[kind];
 	const char *leaf = name, *slash = strrchr(name, '/');
+	int rc;
 
 	if (strlen(slash ? slash + 1 : name) > MODEL_LEAF_MAX || strlen(name) > MODEL_PATH_MAX)
 		return refuse(reason, size, -EINVAL, "the name is longer than 200 bytes%s", "");
@@ -143,28 +169,22 @@ int name_path(enum model_kind kind, const char *name, char *path, char *reason, 
 		strcpy(path, name);
 		return 0;
 	}
-	if (slash) {
+	rc = folder_path(name, slash, path, reason, size);
+	if (rc)
+		return rc;
+	if (slash)
 		leaf = slash + 1;
-		if (slash - name != sizeof(FOLDER_COMMON) - 1 ||
-			strncmp(name, FOLDER_COMMON, slash - name)) {
-			char folder[MODEL_PATH_MAX + 1];
-			snprintf(folder, sizeof(folder), "%.*s", (int)(slash - name), name);
-			return refuse(
-				reason, size, -EOPNOTSUPP, "folder \"%s\" does not exist", folder);
-		}
-	}
 	if (!name_ok(leaf))
 		return refuse(reason, size, -EINVAL, "\"%s\" is not a name", name);
 	/* nobody could say "modify ltm pool all" or "pool none" of such an object */
 	if (!strcmp(leaf, "all") || !strcmp(leaf, "none"))
 		return refuse(
 			reason, size, -EINVAL, "\"%s\" is a word with a meaning, no name", leaf);
-	strcpy(path, FOLDER_COMMON "/");
 	if (kind != KIND_VIRTUAL_ADDRESS && !strncmp(leaf, "any", 3)) {
 		strcat(path, leaf);
 		return 0;
 	}
-	return leaf_canonical(leaf, path + sizeof(FOLDER_COMMON), reason, size);
+	return leaf_canonical(leaf, path + strlen(path), reason, size);
 }
 
 static int port_parse(const char *text, uint16_t *port)

@@ -2,6 +2,8 @@
 /* Validation of a transaction as a whole: references, what stands beside objects, then every rule. */
 #include "model/model_internal.h"
 
+#include <stdio.h>
+
 /* ---- references named before their object came ---- */
 
 static struct item *pending_find(const struct model *m, const struct pending *p)
@@ -76,6 +78,19 @@ static int orphan_delete(struct model *m, struct item *it, struct model_error *e
 	return change_delete(m, it, err);
 }
 
+/* A folder goes with its partition. */
+static int folder_delete(struct model *m, struct item *it, struct model_error *err)
+{
+	char path[MODEL_PATH_MAX + 1];
+	struct item *folder;
+
+	if (it->o.kind != KIND_PARTITION || !it->deleted)
+		return 0;
+	snprintf(path, sizeof(path), "/%s", it->o.path);
+	folder = item_find(m, KIND_FOLDER, ID_NONE, path);
+	return folder ? change_delete(m, folder, err) : 0;
+}
+
 /* ---- rules of the schema ---- */
 
 static bool field_is_missing(const struct model *m, const struct item *it, const struct field *f)
@@ -129,9 +144,13 @@ static int check_touched(struct model *m, struct touch *t, struct model_error *e
 	int rc;
 
 	m->line = t->line;
+	if (it->deleted && it->o.kind == KIND_PARTITION)
+		return check_partition_deleted(m, it, err);
 	if (it->deleted)
 		return t->before ? check_deleted(m, it, err) : 0;
 	rc = check_required(m, it, err);
+	if (!rc)
+		rc = check_place(m, it, err);
 	return rc ? rc : check_item(m, it, err);
 }
 
@@ -163,6 +182,8 @@ int rules_validate(struct model *m, struct model_error *err)
 	}
 	for (uint32_t i = 0; !rc && i < m->touches; i++)
 		rc = orphan_delete(m, m->touch[i].item, err);
+	for (uint32_t i = 0; !rc && i < m->touches; i++)
+		rc = folder_delete(m, m->touch[i].item, err);
 	if (!rc)
 		rc = inherit_kinds(m, err);
 	for (uint32_t i = 0; !rc && i < m->touches; i++)
