@@ -234,7 +234,7 @@ def test_files_are_read_and_followed(cp):
     cp.edit("create", "ltm monitor https s cert client.pem key client.key")
     cp.edit("modify", "ltm pool web monitor s")
     mon = Mon(cp.run_dir).hello(kinds=["https"])
-    assert [message["type"] for message in mon.until("sync-end")] == ["sync-begin", "sync-end"]
+    assert [message["type"] for message in mon.until("sync-end")] == ["path", "sync-begin", "sync-end"]
     reason = cp.show("ltm pool members", owner="web")[0]["monitorReason"]
     assert reason == "/Common/s: cert: ssl/client.pem cannot be read: No such file or directory"
     (cp.run_dir / "ssl").mkdir()
