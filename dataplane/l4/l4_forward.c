@@ -120,7 +120,7 @@ static void reopen(struct worker *w, struct rte_mbuf *m, uint32_t index)
 	l4_end(w, index);
 	index = l4_open(w, m);
 	if (index != FLOW_NONE)
-		send(w, m, index, FLOW_CLIENT);
+		l4_forward(w, m, index, FLOW_CLIENT);
 }
 
 /* A packet of a flow whose SYN is kept. True: the connection went to another member, and m with it. */

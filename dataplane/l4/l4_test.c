@@ -456,6 +456,32 @@ static void test_refused_connections(uint64_t now)
 	end_all();
 }
 
+static struct rte_mbuf *unreachable(uint16_t port)
+{
+	struct rte_mbuf *syn = tcp(0, "10.0.1.10", port, "10.0.2.11", server_port, TCP_SYN);
+	struct rte_mbuf *m = icmp_error(1, "10.0.2.254", "10.0.1.10", syn);
+
+	rte_pktmbuf_free(syn);
+	return m;
+}
+
+/* Also of a connection that took the place of one with the same port. */
+static void test_unreachable_again(uint64_t now)
+{
+	uint16_t port;
+
+	house(now, now + 1000);
+	port = connect_from(1000);
+	for (uint32_t i = 0; i < worker[0]->flow->high; i++)
+		if (worker[0]->flow->flows[i].flags & FLOW_USED)
+			worker[0]->flow->flows[i].state = FLOW_CLOSING;
+	CHECK_INT(connect_from(port), port);
+	CHECK_INT(flows(), 1);
+	pass(0, unreachable(port));
+	expect_failures(0, 1, 0);
+	end_all();
+}
+
 static void test_unreachable_server(uint64_t now)
 {
 	uint16_t port;
@@ -616,6 +642,7 @@ int main(void)
 	test_refused_connections(20000);
 	test_unreachable_server(30000);
 	test_silent_server(40000);
+	test_unreachable_again(60000);
 	for (unsigned i = 0; i < 2; i++)
 		l4_worker_fini(worker[i]);
 	listener_table_free(view.listeners);
