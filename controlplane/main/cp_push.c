@@ -110,6 +110,7 @@ static void on_connected(void *ctx, const struct msg_hello *hello)
 	live_all(cp);
 	cp_down_connected(cp);
 	drains_connected(cp->drains);
+	fqdn_retry(cp->fqdn);
 	journal_note(&cp->journal, "dataplane connected, generation %" PRIu64 " in force",
 		hello->generation);
 }

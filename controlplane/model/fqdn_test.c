@@ -189,6 +189,14 @@ static void test_adopt(void)
 	CHECK_INT(p->conf.priority_group, 2);
 	CHECK_INT(p->live.ratio, 1);
 	CHECK_INT(member(m, "web", "s:80")->id, made);
+	must(m, "modify ltm pool web members delete { s:80 }");
+	CHECK(model_begin(m, &resolver) == 0);
+	rc = model_create(
+		m, KIND_POOL_MEMBER, object(m, KIND_POOL, "web")->id, "s:80", &made, &err);
+	rc = rc ? rc : model_set_text(m, made, NULL, "ephemeral", "true", &err);
+	CHECK(fixture_end(m, rc, &err, NULL) == 0);
+	must(m, "delete ltm node s");
+	CHECK(!member(m, "web", "s:80"));
 	model_free(m);
 }
 

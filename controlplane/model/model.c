@@ -333,6 +333,22 @@ int model_create(struct model *m, enum model_kind kind, uint32_t owner, const ch
 	return rc;
 }
 
+/* Members that a name had made on a node of a person's go with it; the name makes others. */
+static int delete_made(struct model *m, const struct item *node, struct model_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t slot = 1; !rc && node->o.users && slot < m->slots; slot++) {
+		struct item *it = m->slot[slot];
+		const struct pool_member *member =
+			it && !it->deleted ? model_pool_member(&it->o) : NULL;
+
+		if (member && member->conf.ephemeral && member->conf.node == node->o.id)
+			rc = change_delete(m, it, err);
+	}
+	return rc;
+}
+
 int model_delete(struct model *m, uint32_t id, struct model_error *err)
 {
 	struct item *it;
@@ -348,7 +364,8 @@ int model_delete(struct model *m, uint32_t id, struct model_error *err)
 	if (item_is_ephemeral(it) && m->actor.class != HOLD_SYSTEM)
 		return fail(m, err, -EPERM, it, NULL,
 			"was made by name resolution, and goes away with the name's address");
-	return change_delete(m, it, err);
+	rc = it->o.kind == KIND_NODE ? delete_made(m, it, err) : 0;
+	return rc ? rc : change_delete(m, it, err);
 }
 
 int model_set_text(struct model *m, uint32_t id, const char *group, const char *name,

@@ -276,6 +276,11 @@ const struct resolve_status *fqdn_status(const struct fqdn *f, uint32_t node)
 	return fqdn_name_find(f, node) ? resolver_status(f->resolver, node) : NULL;
 }
 
+void fqdn_retry(struct fqdn *f)
+{
+	resolver_retry(f->resolver);
+}
+
 static void ago(uint64_t from_ns, uint64_t now, char *out, size_t size)
 {
 	uint64_t seconds = now > from_ns ? (now - from_ns) / 1000000000 : 0;

@@ -40,6 +40,9 @@ void fqdn_free(struct fqdn *f);
 /* To be called after each change of the model; changes NULL: it is another one. */
 void fqdn_model_changed(struct fqdn *f, const struct model *m, const struct model_changes *changes);
 
+/* Name servers that could not be reached may be now. */
+void fqdn_retry(struct fqdn *f);
+
 /* Makes the model what the names ask for, in an open transaction. 0, or the code of *err. */
 int fqdn_apply(struct fqdn *f, struct model *m, struct model_error *err);
 

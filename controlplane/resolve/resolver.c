@@ -218,6 +218,22 @@ int resolver_watch(struct resolver *r, uint32_t key, const struct resolve_name *
 	return 0;
 }
 
+static void retry(const void *node, VISIT visit, void *ctx)
+{
+	struct watched *w = *(struct watched *const *)node;
+
+	if ((visit != postorder && visit != leaf) || w->status.state == RESOLVE_UP)
+		return;
+	lookup_end(w);
+	event_del(w->due);
+	enqueue(w);
+}
+
+void resolver_retry(struct resolver *r)
+{
+	twalk_r(r->names, retry, NULL);
+}
+
 void resolver_forget(struct resolver *r, uint32_t key)
 {
 	struct watched *w = find(r, key);

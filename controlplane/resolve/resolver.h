@@ -94,6 +94,9 @@ int resolver_watch(struct resolver *r, uint32_t key, const struct resolve_name *
 	const struct resolve_addresses *known);
 void resolver_forget(struct resolver *r, uint32_t key);
 
+/* Asks soon for all names whose last lookup was not good: their servers may be reached now. */
+void resolver_retry(struct resolver *r);
+
 /* NULL: it is not watched. Valid until the next lookup ends. */
 const struct resolve_status *resolver_status(const struct resolver *r, uint32_t key);
 

@@ -168,12 +168,9 @@ def test_nothing_new_makes_no_commit(site):
     s.until(["_auto_10.0.2.11:80", "_auto_10.0.2.12:80"])
     generation = s.cp.status()["generation"]
     s.dns.set("web", ["10.0.2.12", "10.0.2.11"])
-    ages = set()
-    deadline = time.monotonic() + 2.6
-    while time.monotonic() < deadline:
-        ages.add(s.row()["status.statusReason"])
-        time.sleep(0.1)
-    assert len(ages) > 2 and s.cp.status()["generation"] == generation
+    old = time.monotonic() + 3
+    wait_until(lambda: time.monotonic() > old and "resolved 0 s ago" in s.row()["status.statusReason"], "it is asked every second", 8)
+    assert s.cp.status()["generation"] == generation
     s.dns.set("web", ["10.0.2.13", "10.0.2.14"])
     s.until(["_auto_10.0.2.13:80", "_auto_10.0.2.14:80"])
     assert s.cp.status()["generation"] == generation + 1
@@ -273,8 +270,8 @@ def test_a_thousand_names(site):
     assert time.monotonic() - begin < 15
     ticks = lambda: sum(int(n) for n in open(f"/proc/{s.cp.daemon.pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[11:13])
     before, generation, at = ticks(), s.cp.status()["generation"], time.monotonic()
-    wait_until(lambda: time.monotonic() - at > 3, "three rounds of questions")
-    assert (ticks() - before) / os.sysconf("SC_CLK_TCK") < 0.5 * (time.monotonic() - at)
+    time.sleep(3)  # three rounds of questions
+    assert (ticks() - before) / os.sysconf("SC_CLK_TCK") < 0.3 * (time.monotonic() - at)
     assert s.cp.status()["generation"] == generation
     s.dns.set("n500", ["10.250.0.1"])
     s.until(["_auto_10.250.0.1:80"], "n500")
