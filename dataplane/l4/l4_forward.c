@@ -133,8 +133,8 @@ static bool kept_ends(struct worker *w, struct rte_mbuf *m, uint32_t index, enum
 		l4_retry_forget(w, flow);
 		return false;
 	}
-	if (side == FLOW_SERVER || !(flags & TCP_SYN) || !l4_retry_silent(w, index) ||
-		!l4_retry(w, index, CONNECT_SILENT))
+	if (side == FLOW_SERVER || !(flags & TCP_SYN) || l4_tcp_anew(flow, pkt_l4(m)) ||
+		!l4_retry_silent(w, index) || !l4_retry(w, index, CONNECT_SILENT))
 		return false;
 	rte_pktmbuf_free(m);
 	return true;

@@ -108,6 +108,10 @@ uint32_t l4_nexthop(struct worker *w, struct flow *flow, enum flow_side side);
 /* --- l4_tcp.c */
 enum l4_tcp { L4_TCP_PASS, L4_TCP_CLOSED, L4_TCP_END, L4_TCP_REOPEN };
 
+/* Is it a SYN of the client that begins another connection on the flow? The one before is over; or nothing has
+ * come of it yet and this SYN is not the first one again: the client gave up and uses its port anew. */
+bool l4_tcp_anew(const struct flow *flow, const struct tcp_hdr *tcp);
+
 /* Follows the connection by one segment of `data` bytes (RFC 9293, 3.3.2, as seen from the middle).
  * CLOSED: both sides are done now. END: reset, forget the flow after this. REOPEN: a new SYN. */
 enum l4_tcp l4_tcp_track(

@@ -6,6 +6,8 @@
 /* How far behind what the server has sent the client's first acknowledgement may be: a client that cannot
  * see the server's answers does not make the flow an established one. */
 #define HANDSHAKE_WINDOW (1u << 16)
+/* A SYN that is sent again has the number of the first one; the data that may go with it does not count. */
+#define SAME_SYN_WINDOW (1u << 16)
 
 static bool reset_credible(const struct flow *flow, enum flow_side side, uint32_t seq)
 {
@@ -52,16 +54,27 @@ static void track_fin(struct flow *flow, enum flow_side side, bool fin)
 	flow->state = closes ? FLOW_CLOSING : FLOW_FIN_WAIT;
 }
 
+bool l4_tcp_anew(const struct flow *flow, const struct tcp_hdr *tcp)
+{
+	uint32_t distance = rte_be_to_cpu_32(tcp->seq) - flow->seq[FLOW_CLIENT];
+
+	if ((tcp->flags & (TCP_SYN | TCP_ACK)) != TCP_SYN)
+		return false;
+	if (flow->state <= FLOW_SYN_RECEIVED)
+		return distance + SAME_SYN_WINDOW >= 2 * SAME_SYN_WINDOW;
+	return flow->state >= FLOW_CLOSING;
+}
+
 enum l4_tcp l4_tcp_track(
 	struct flow *flow, enum flow_side side, const struct tcp_hdr *tcp, uint32_t data)
 {
 	uint8_t flags = tcp->flags;
-	bool syn = flags & TCP_SYN, fin = flags & TCP_FIN, ack = flags & TCP_ACK;
+	bool syn = flags & TCP_SYN, fin = flags & TCP_FIN;
 	uint32_t seq = rte_be_to_cpu_32(tcp->seq);
 
 	if (flags & TCP_RST)
 		return reset_credible(flow, side, seq) ? L4_TCP_END : L4_TCP_PASS;
-	if (syn && !ack && side == FLOW_CLIENT && flow->state >= FLOW_CLOSING)
+	if (side == FLOW_CLIENT && l4_tcp_anew(flow, tcp))
 		return L4_TCP_REOPEN;
 	track_sequence(flow, side, seq + data + syn + fin, syn && flow->state <= FLOW_SYN_RECEIVED);
 	if (!track_handshake(flow, side, tcp))

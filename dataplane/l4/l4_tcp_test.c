@@ -87,6 +87,23 @@ static void test_stray_syn(void)
 	CHECK_INT(f.state, FLOW_SYN_SENT);
 }
 
+/* A client that gave up and uses its port again wants a new connection, not the old server again. */
+static void test_port_used_again(void)
+{
+	struct flow f = begun(0xffffffff);
+
+	CHECK_INT(segment(&f, FLOW_CLIENT, TCP_SYN, 0xffffffff, 1000), L4_TCP_PASS);
+	CHECK_INT(segment(&f, FLOW_CLIENT, TCP_SYN, 0xffffffff, 0),
+		L4_TCP_PASS); /* without its data */
+	CHECK_INT(segment(&f, FLOW_CLIENT, TCP_SYN, 0xffffffff - 1000000, 0), L4_TCP_REOPEN);
+	CHECK_INT(segment(&f, FLOW_CLIENT, TCP_SYN, 1000000, 0), L4_TCP_REOPEN);
+	CHECK_INT(segment(&f, FLOW_CLIENT, TCP_SYN | TCP_ACK, 1000000, 0), L4_TCP_PASS);
+	f = begun(7);
+	segment(&f, FLOW_SERVER, TCP_SYN | TCP_ACK, 100, 0);
+	CHECK_INT(segment(&f, FLOW_CLIENT, TCP_SYN, 7, 0), L4_TCP_PASS);
+	CHECK_INT(segment(&f, FLOW_CLIENT, TCP_SYN, 1000000, 0), L4_TCP_REOPEN);
+}
+
 /* Only who sees the server's answers gets a flow that the long timeout applies to and that stays when the
  * table is full. */
 static void test_half_open(void)
@@ -139,6 +156,7 @@ int main(void)
 	test_life();
 	test_reset();
 	test_stray_syn();
+	test_port_used_again();
 	test_half_open();
 	test_early_fin();
 	return 0;

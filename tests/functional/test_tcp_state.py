@@ -204,3 +204,22 @@ def test_delete_connections(topology, workers, ip4):
     assert http_get(picture.client, ip4.virtual).status == 200
     for sock in socks:
         sock.close()
+
+
+@pytest.mark.parametrize("tries", [0, 1])
+def test_client_that_gave_up_and_uses_its_port_again_gets_another_server(topology, workers, ip, tries):
+    """The SYN of the first connection is unanswered yet: the second one is a new choice, with its own numbers."""
+    picture = topology(servers=2)
+    picture.start_nginx()
+    picture.start_weir(wc.pool("web", picture.members(80, ip.family), reselect_tries=tries)
+                       + wc.virtual("web", ip.virtual, 80, "web"), workers=workers)
+    assert {http_get(picture.client, ip.virtual).server for _ in range(2)} == {"s1", "s2"}
+    picture.nginx[0].deaf()
+    lost = 0
+    for port in range(4000, 4004):
+        for _ in range(2):
+            try:
+                assert http_get(picture.client, ip.virtual, source=(ip.client, port), timeout=0.3).server == "s2"
+            except TimeoutError:
+                lost += 1
+    assert lost == 4, "every other one"
