@@ -241,6 +241,8 @@ def test_files_are_read_and_followed(cp):
     for number in (1, 2):
         for name in ("client.pem", "client.key"):
             (cp.run_dir / "ssl" / name).write_text(f"{name} {number}")
+        if number == 1:
+            cp.edit("modify", "ltm monitor https s interval 6")
         mon.sock.settimeout(12)
         messages = [mon.receive() for _ in range(3 if number == 1 else 1)]
         assert (messages[0]["certificate"], messages[0]["key"]) == (f"client.pem {number}", f"client.key {number}")
