@@ -9,6 +9,9 @@
 /* Beside enum load_flags: how model_load takes objects that exist. Neither: words of a command. */
 enum { LOAD_WHOLE = 0x100, LOAD_PART = 0x200 };
 
+/* conf_grammar: at most a section for each kind, what the store has beside them, the end. */
+enum { GRAMMAR_MAX = MODEL_KINDS + 3, SMALL_TEXT = 65536 };
+
 /* What is being read: an object, or with "all" several of them. */
 struct conf_level {
 	enum model_kind kind;
@@ -355,10 +358,25 @@ static void conf_error(cfg_t *cfg, const char *format, va_list ap)
 	vsnprintf(conf->message, sizeof(conf->message), format, ap);
 }
 
+/* libconfuse prepares every section that it is given, which costs more than a small text. */
+static void grammar_of(const struct text *text, cfg_opt_t out[GRAMMAR_MAX])
+{
+	unsigned n = 0;
+
+	for (const cfg_opt_t *o = conf_grammar; o->name; o++)
+		if (text->len > SMALL_TEXT || o->type != CFGT_SEC ||
+			(text->len && strstr(text->data, o->name)))
+			out[n++] = *o;
+	out[n] = (cfg_opt_t)CFG_END();
+}
+
 static int conf_run(const struct text *text)
 {
+	cfg_opt_t grammar[GRAMMAR_MAX];
 	FILE *file = text->len ? fmemopen(text->data, text->len, "r") : NULL;
-	cfg_t *cfg = cfg_init(conf_grammar, CFGF_NONE);
+
+	grammar_of(text, grammar);
+	cfg_t *cfg = cfg_init(grammar, CFGF_NONE);
 	int rc = CFG_SUCCESS;
 
 	if (!cfg || (text->len && !file))
