@@ -6,8 +6,7 @@
 
 #include "monitor/mon.h"
 
-#define BATCH 256
-#define BATCHES 8 /* then others have their turn; the rest is still ready */
+#define BATCH 256 /* then timers and weir-cp have their turn; the rest is still ready */
 
 struct mon_io {
 	int fd;
@@ -30,20 +29,17 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
 	struct epoll_event events[BATCH];
 	struct mon_io *io = ctx;
-	int n = BATCH;
+	int n = epoll_wait(io->fd, events, BATCH, 0);
 
-	for (int batch = 0; batch < BATCHES && n == BATCH; batch++) {
-		n = epoll_wait(io->fd, events, BATCH, 0);
-		io->draining = true;
-		for (int i = 0; i < n; i++) {
-			struct mon_probe *p = events[i].data.ptr;
+	io->draining = true;
+	for (int i = 0; i < n; i++) {
+		struct mon_probe *p = events[i].data.ptr;
 
-			if (!p->dead)
-				mon_stream_ready(p);
-		}
-		io->draining = false;
-		dead_free(io);
+		if (!p->dead)
+			mon_stream_ready(p);
 	}
+	io->draining = false;
+	dead_free(io);
 }
 
 struct mon_io *mon_io_new(struct event_base *base)
