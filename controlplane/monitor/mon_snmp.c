@@ -77,6 +77,13 @@ unsigned snmp_ratio(const struct snmp_weights *w, const double value[SNMP_VALUES
 	return all > 0 ? 1 + (unsigned)lround(99 * sum / all) : 0;
 }
 
+bool snmp_differs(long long before, unsigned ratio)
+{
+	long long by = llabs(before - (long long)ratio);
+
+	return !before || by >= 3 || (by && (ratio == 1 || ratio == 100));
+}
+
 /* --- fields ------------------------------------------------------------------------------------- */
 
 /* A number, or a text of one. */
@@ -239,6 +246,8 @@ static enum mon_outcome response_judge(struct mon_probe *p, const netsnmp_pdu *p
 	if (!ratio)
 		return mon_say(p, MON_NOTHING, "the agent has nothing of UCD-SNMP-MIB");
 	p->step = 1;
+	if (!snmp_differs(json_integer_value(json_object_get(in->advice, "ratio")), ratio))
+		return MON_GOOD;
 	mon_instance_advise(in, json_pack("{s:s,s:I,s:I,s:i}", "type", MON_DYNAMIC_RATIO, "object",
 					(json_int_t)in->object, "monitor",
 					(json_int_t)in->monitor->id, "ratio", (int)ratio));

@@ -3,6 +3,7 @@
 #ifndef WEIR_MONITOR_MON_SNMP_H
 #define WEIR_MONITOR_MON_SNMP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -23,6 +24,9 @@ struct snmp_weights {
 
 /* value: as the agent says, negative: it does not. 1-100, or 0: nothing is known that counts. */
 unsigned snmp_ratio(const struct snmp_weights *w, const double value[SNMP_VALUES]);
+
+/* Is it worth telling? The noise of a busy server is not; the ends always are. before 0: none was told. */
+bool snmp_differs(long long before, unsigned ratio);
 
 struct snmp_pdu;
 

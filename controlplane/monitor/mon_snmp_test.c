@@ -44,8 +44,22 @@ static void unknown(void)
 	CHECK_INT(snmp_ratio(&w, value), 100);
 }
 
+static void noise(void)
+{
+	CHECK(snmp_differs(0, 1));
+	CHECK(snmp_differs(0, 2));
+	CHECK(!snmp_differs(50, 50));
+	CHECK(!snmp_differs(50, 52));
+	CHECK(snmp_differs(50, 53));
+	CHECK(snmp_differs(50, 47));
+	CHECK(snmp_differs(2, 1));
+	CHECK(snmp_differs(99, 100));
+	CHECK(!snmp_differs(1, 1));
+}
+
 int main(void)
 {
+	noise();
 	ratio();
 	unknown();
 	return 0;
