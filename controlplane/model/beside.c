@@ -239,8 +239,8 @@ static int child_target(
 	for (unsigned kind = 0; !to && kind < MODEL_KINDS; kind++)
 		if (f->refs & (1ull << kind))
 			to = item_find(m, kind, ID_NONE, it->o.path);
-	if (!to && it->o.kind == KIND_VIRTUAL_PROFILE)
-		return fail(m, err, -ENOENT, it, NULL, "the profile does not exist");
+	if (!to && it->o.kind != KIND_VLAN_INTERFACE)
+		return fail(m, err, -ENOENT, it, NULL, "the %s does not exist", field);
 	if (!to)
 		rc = beside_create(m, f, it->o.path, it, &to, err);
 	if (rc)
@@ -295,6 +295,15 @@ static int floating(
 	return 0;
 }
 
+static int user_complete(struct model *m, struct item *it, struct model_error *err)
+{
+	const struct field *f = model_field_find(KIND_USER, NULL, "description");
+
+	if (((struct user *)it->data)->conf.description || it->given & 1ull << field_index(it, f))
+		return 0;
+	return derive(m, it, f->name, it->o.path, err);
+}
+
 int beside_complete(struct model *m, struct item *it, struct model_error *err)
 {
 	void *data = it->data;
@@ -312,6 +321,13 @@ int beside_complete(struct model *m, struct item *it, struct model_error *err)
 			m, it, "interface", &((struct vlan_interface *)data)->conf.interface, err);
 	case KIND_VLAN:
 		return vlan_tag(m, it, err);
+	case KIND_USER:
+		return user_complete(m, it, err);
+	case KIND_PARTITION_ACCESS:
+		return !strcmp(it->o.path, ALL_PARTITIONS)
+			       ? 0
+			       : child_target(m, it, "partition",
+					 &((struct partition_access *)data)->conf.partition, err);
 	case KIND_PARTITION:
 		return partition_complete(m, it, err);
 	case KIND_NODE:

@@ -14,6 +14,7 @@ int model_begin(struct model *m, const struct model_actor *actor)
 	m->actor_reason = actor->reason ? strdup(actor->reason) : NULL;
 	m->actor.reason = m->actor_reason;
 	m->note[0] = '\0';
+	m->passwords = 0;
 	m->floor_before = m->generation_floor;
 	m->line = 0;
 	m->file = NULL;

@@ -392,6 +392,12 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 		return check_db(m, it, err);
 	case KIND_DNS:
 		return check_dns(m, it, err);
+	case KIND_USER:
+		return check_user(m, it, err);
+	case KIND_PARTITION_ACCESS:
+		return check_access(m, it, err);
+	case KIND_HTTPD:
+		return check_httpd(m, it, err);
 	case KIND_POOL:
 	case KIND_DEFAULT_NODE_MONITOR:
 		return check_rule_of(m, it, err);

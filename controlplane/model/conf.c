@@ -432,13 +432,20 @@ static bool made_beside(const struct item *it)
 	       it->o.kind == KIND_SNAT_TRANSLATION;
 }
 
+/* A file that does not name the built-in user leaves him his password. */
+static bool is_of_admin(const struct item *it)
+{
+	return it->o.builtin && (it->o.kind == KIND_USER || it->o.kind == KIND_PARTITION_ACCESS);
+}
+
 static int drop_unseen(struct model *m, bool beside, struct model_error *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 1; !rc && i < m->slots; i++) {
 		struct item *it = m->slot[i];
-		if (!it || !it->unseen || it->deleted || made_beside(it) != beside)
+		if (!it || !it->unseen || it->deleted || made_beside(it) != beside ||
+			is_of_admin(it))
 			continue;
 		if (it->o.builtin || kind_of(it)->fixed || (beside && it->o.users))
 			rc = set_defaults(m, it, err);

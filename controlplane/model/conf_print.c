@@ -187,7 +187,8 @@ static bool field_shows(
 {
 	const struct holds *h = (const struct holds *)((const char *)it->data + kind_of(it)->holds);
 
-	if (f->hidden || f->type == TYPE_HOLDS)
+	if (f->hidden || f->type == TYPE_HOLDS || f->password ||
+		(f->hash && !(flags & (PRINT_HASHES | PRINT_CONF | PRINT_STORE))))
 		return false;
 	if (f->hold)
 		return flags & PRINT_ALL || saved_bits(h, flags) & f->hold;
@@ -306,7 +307,7 @@ static void print_item(
 void model_print_object(
 	const struct model *m, const struct object *o, unsigned flags, struct text *out)
 {
-	print_item(m, (const struct item *)o, flags & (PRINT_ALL | PRINT_STORE | PRINT_HOLDS), out);
+	print_item(m, (const struct item *)o, flags & (PRINT_ALL | PRINT_STORE | PRINT_HOLDS | PRINT_HASHES), out);
 }
 
 /* Built-in objects, and ports that came into being when named, stand in the file only if changed. */

@@ -115,7 +115,7 @@ def field_row(kinds, k, f, word_table):
         default = f["name"] if default else f.get("opposite")
     flags = [("required", "required"), ("create-only", "create_only"), ("derived", "derived"),
              ("hidden", "hidden"), ("key", "key"), ("host", "host"), ("rest-reference", "rest_reference"),
-             ("own", "own"), ("pattern", "pattern"), ("pairs", "pairs")]
+             ("own", "own"), ("pattern", "pattern"), ("pairs", "pairs"), ("password", "password"), ("hash", "hash")]
     row = {
         "name": quote(f["name"]), "opposite": quote(f.get("opposite")), "group": quote(f.get("group")),
         "rest": quote(f["rest"]), "rest_opposite": quote(f["opposite"].replace("-d", "D").replace("-e", "E"))
@@ -169,7 +169,7 @@ def kind_row(kinds, k):
             f"\t\t.defaults = &defaults_{c}, .who = ROLE_{upper(k['who'])},\n"
             f"\t\t.owner = {kind_id(kinds, k['owner']) if k.get('owner') else -1}, "
             f".child = {kind_id(kinds, k['child']) if k.get('child') else -1},\n"
-            f"\t\t.fixed = {str(bool(k.get('fixed'))).lower()}, "
+            f"\t\t.fixed = {str(bool(k.get('fixed'))).lower()}, .inlined = {str(bool(k.get('inline'))).lower()}, "
             f".monitor = {str(k['kind'].startswith('ltm monitor ')).lower()}, "
             f".in_partition = {str(k['name'] == 'path').lower()}, .name_form = {NAMES[k['name']]},\n"
             f"\t\t.holds = {live}, .order = {order}, .key = {key},\n\t}},\n")

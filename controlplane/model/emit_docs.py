@@ -91,7 +91,7 @@ def page(k):
     if k.get("fixed"):
         out.append("Comes with Weir: it can be changed, not created or deleted.\n")
     out.append(f"REST: `/mgmt/tm/{k['rest']}`. Created and deleted by: {k['who']}.\n" if not k.get("owner")
-               else f"REST: sub-collection `{k['rest']}`. Created and deleted by: {k['who']}.\n")
+               else f"REST: {'list' if k.get('inline') else 'sub-collection'} `{k['rest']}`. Created and deleted by: {k['who']}.\n")
     out.append("| field | REST | values | default | class | who | meaning |\n|---|---|---|---|---|---|---|")
     for f in k["fields"]:
         if f.get("hidden"):

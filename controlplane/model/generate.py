@@ -23,17 +23,17 @@ MONITOR_TYPES = ["tcp", "tcp-half-open", "tcp-echo", "udp", "http", "https", "ic
                  "external", "dns", "smtp", "ftp", "nntp", "pop3", "imap", "redis", "sip", "radius", "mysql",
                  "postgresql", "ldap", "snmp-dca", "agent-check"]
 # What is named stands in weir.conf before what names it.
-ORDER = ["auth partition", "sys folder", "cm device", "cm traffic-group", "sys db", "sys dns", "net route-domain",
+ORDER = ["auth partition", "auth password-policy", "auth user", "sys folder", "cm device", "cm traffic-group", "sys db", "sys dns", "sys httpd", "net route-domain",
          "net interface", "net vlan", "net self", "net route", *(MONITORS + t for t in MONITOR_TYPES),
          "ltm default-node-monitor", "ltm node", "ltm pool", "ltm profile fastl4",
          "ltm profile udp", "ltm snat-translation", "ltm snatpool", "ltm virtual-address", "ltm virtual"]
 KIND_KEYS = {"kind", "c", "title", "rest", "name", "who", "fixed", "sentence", "fields", "child", "owner",
-             "block", "alias", "variables", "include", "change"}
+             "block", "alias", "variables", "include", "change", "inline"}
 KINDS_MAX = FIELDS_MAX = 64  # bits of a mask
 FIELD_KEYS = {"name", "c", "group", "type", "rest", "opposite", "unit", "default", "min", "max", "values",
               "supported", "words", "refs", "class", "effect", "who", "hold", "required", "create-only",
               "accept", "derived", "hidden", "key", "host", "rest-type", "rest-reference", "read-only",
-              "sentence", "own", "pattern", "pairs", "probe", "folder"}
+              "sentence", "own", "pattern", "pairs", "probe", "folder", "password", "hash"}
 
 
 def camel(name):

@@ -35,6 +35,22 @@ static int builtin_text(struct model *m, enum model_kind kind, const char *path,
 			    : set_text(m, it, model_field_find(kind, NULL, field), value, &err);
 }
 
+static int builtin_admin(struct model *m)
+{
+	struct model_error err;
+	struct item *admin, *access;
+	int rc = builtin(m, KIND_USER, "admin", &admin);
+
+	rc = rc ? rc
+		: change_create(
+			  m, KIND_PARTITION_ACCESS, admin, ALL_PARTITIONS, ID_NONE, &access, &err);
+	if (rc)
+		return -ENOMEM;
+	access->o.builtin = true;
+	return set_text(
+		m, access, model_field_find(KIND_PARTITION_ACCESS, NULL, "role"), "admin", &err);
+}
+
 static int builtins(struct model *m)
 {
 	static const struct {
@@ -59,7 +75,10 @@ static int builtins(struct model *m)
 		rc = builtin_text(m, KIND_DB, v->name, "value", v->default_text);
 	rc = rc ? rc : slots_begin_at(m, BUILTIN_MONITORS);
 	rc = rc ? rc : monitors_builtin(m);
-	return rc ? rc : builtin_text(m, KIND_DNS, "dns", NULL, NULL);
+	rc = rc ? rc : builtin_text(m, KIND_DNS, "dns", NULL, NULL);
+	rc = rc ? rc : builtin_text(m, KIND_PASSWORD_POLICY, "password-policy", NULL, NULL);
+	rc = rc ? rc : builtin_text(m, KIND_HTTPD, "httpd", "allow", "All");
+	return rc ? rc : builtin_admin(m);
 }
 
 /* Keeps what built-in objects came with, and lets other ids begin behind theirs. */

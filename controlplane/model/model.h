@@ -145,6 +145,8 @@ struct field {
 	bool own;	     /* not taken from defaults-from */
 	bool pairs;	     /* a text of lines NAME=VALUE, in words "user-defined NAME VALUE" */
 	bool pattern;	     /* a text that must compile as PCRE2 pattern */
+	bool password;	     /* taken to make the hash in encrypted-password; never kept or shown */
+	bool hash;	     /* of a password, by crypt(3); shown only with PRINT_HASHES */
 	bool rest_reference; /* REST adds "<rest>Reference": {"link"} */
 };
 
@@ -171,12 +173,13 @@ struct kind {
 	uint16_t field_count;
 	uint16_t size; /* of the struct */
 	const void *defaults;
-	enum model_role who;	 /* may create and delete */
-	int16_t owner, child;	 /* kinds, or -1 */
-	bool fixed;		 /* only the built-in objects: no create, no delete */
-	bool monitor;		 /* "ltm monitor ..." */
-	bool in_partition;	 /* paths start with a partition */
-	uint8_t name_form;	 /* enum name_form */
+	enum model_role who;  /* may create and delete */
+	int16_t owner, child; /* kinds, or -1 */
+	bool inlined;	      /* of a child kind: in REST a list within the owner, no collection */
+	bool fixed;	      /* only the built-in objects: no create, no delete */
+	bool monitor;	      /* "ltm monitor ..." */
+	bool in_partition;    /* paths start with a partition */
+	uint8_t name_form;    /* enum name_form */
 	const struct field *key; /* no two objects have the same, or NULL */
 	uint16_t holds;		 /* offset of the holds in the struct, or 0 */
 	uint16_t order;		 /* rank in weir.conf: what is named stands before what names it */
@@ -307,6 +310,20 @@ const struct object *model_node_at(const struct model *m, const struct ip_addr *
 
 /* Types of monitors that LTM has and Weir has not: "mssql". */
 bool model_monitor_type_is_ltms(const char *type);
+
+/* ---- passwords: only hashes of crypt(3) are kept ---- */
+
+enum { MODEL_PASSWORDS_MAX = 4 }; /* in one change: each takes about 50 ms */
+
+/* A new hash, to be freed; NULL: cannot be made. */
+char *password_hash(const char *password);
+/* Whether it is the password of the hash. Takes as long as the hash says; any thread. */
+bool password_verify(const char *password, const char *hash);
+/* "10.0.0.0/8", "10.0.0.0/255.0.0.0", "10.0.0.1": 0 or -EINVAL. */
+int model_network(const char *text, struct ip_addr *addr, unsigned *len);
+/* Why a password cannot be taken, or NULL. */
+const char *model_password_fault(
+	const struct model *m, const char *user, const char *password, char *buf, size_t size);
 
 /* ---- secrets: fields of class FIELD_SECRET ---- */
 
@@ -449,9 +466,10 @@ int model_load(struct model *m, const char *text, size_t len, const char *file, 
 	struct model_error *err);
 
 enum print_flags {
-	PRINT_ALL = 1,	 /* also fields that have their default */
-	PRINT_STORE = 2, /* as LOAD_STORE reads it */
-	PRINT_HOLDS = 4, /* holds one by one */
+	PRINT_ALL = 1,	  /* also fields that have their default */
+	PRINT_STORE = 2,  /* as LOAD_STORE reads it */
+	PRINT_HOLDS = 4,  /* holds one by one */
+	PRINT_HASHES = 8, /* hashes of passwords; model_print always does */
 };
 
 /* The whole configuration as weir.conf, in the order of references, then of paths. */
@@ -463,7 +481,7 @@ void model_print_object(
 void model_print_changes(
 	const struct model *m, const struct model_changes *changes, struct text *out);
 
-/* iControl REST form. expand: children as "items" in their reference. NULL: no memory. */
+/* iControl REST form, without hashes of passwords. expand: children as "items" in their reference. NULL: no memory. */
 json_t *model_json(const struct model *m, const struct object *o, bool expand);
 
 /* Quotes a word for weir.conf if it needs quotes. */

@@ -15,6 +15,7 @@
 #define MODEL_PARTITION_MAX 40 /* of a partition's name */
 #define MODEL_ENTRY_MAX 253    /* bytes of an entry of a list of texts */
 #define FOLDER_COMMON "/Common"
+#define ALL_PARTITIONS "all-partitions"
 
 struct kind_alias {
 	const char *words;
@@ -112,6 +113,7 @@ struct model {
 	uint32_t pendings, pendings_cap;
 	char *file;
 	int line;
+	unsigned passwords; /* that were hashed */
 	char note[256];
 };
 
@@ -225,6 +227,18 @@ int check_place(struct model *m, struct item *it, struct model_error *err);
 int check_partition_deleted(struct model *m, struct item *it, struct model_error *err);
 /* What must hold of one object. */
 int check_item(struct model *m, struct item *it, struct model_error *err);
+
+/* ---- users ---- */
+
+/* The password that somebody gives becomes the hash in the field beside it. */
+int set_password(struct model *m, struct item *it, const struct field *f, const char *text,
+	struct model_error *err);
+bool hash_ok(const char *hash);
+int check_user(struct model *m, struct item *it, struct model_error *err);
+int check_access(struct model *m, struct item *it, struct model_error *err);
+int check_httpd(struct model *m, struct item *it, struct model_error *err);
+/* The change may not leave the machine without an administrator who can log in, if there was one. */
+int check_administrators(struct model *m, struct model_error *err);
 
 /* ---- secrets ---- */
 

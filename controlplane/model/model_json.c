@@ -100,7 +100,7 @@ static void put_flag(json_t *out, const struct item *it, const struct field *f)
 /* Texts that are empty and references to nothing are left out, as LTM does. */
 static bool json_leaves_out(const struct item *it, const struct field *f, const char *text)
 {
-	if (f->hidden || f->type == TYPE_HOLDS)
+	if (f->hidden || f->type == TYPE_HOLDS || f->password || f->hash)
 		return true;
 	switch (f->type) {
 	case TYPE_STRING:
@@ -188,6 +188,23 @@ static json_t *children_json(const struct model *m, const struct item *it, bool 
 	return out;
 }
 
+/* Those that stand within their owner: names and fields. */
+static json_t *inlined_json(const struct model *m, const struct item *it)
+{
+	struct order *o = &((struct item *)it)->children;
+	json_t *out = json_array();
+
+	order_fix(o);
+	for (unsigned i = 0; i < o->count; i++) {
+		const struct item *child = o->v[i];
+		json_t *row = json_pack("{s:s}", "name", child->o.path);
+		for (unsigned f = 0; row && f < kind_of(child)->field_count; f++)
+			put_field(row, m, child, &kind_of(child)->fields[f]);
+		json_array_append_new(out, row);
+	}
+	return out;
+}
+
 json_t *model_json(const struct model *m, const struct object *o, bool expand)
 {
 	const struct item *it = (const struct item *)o;
@@ -200,7 +217,9 @@ json_t *model_json(const struct model *m, const struct object *o, bool expand)
 	put_names(out, m, it);
 	for (unsigned i = 0; i < k->field_count; i++)
 		put_field(out, m, it, &k->fields[i]);
-	if (k->child >= 0) {
+	if (k->child >= 0 && model_kinds[k->child].inlined) {
+		json_object_set_new(out, model_kinds[k->child].rest, inlined_json(m, it));
+	} else if (k->child >= 0) {
 		snprintf(name, sizeof(name), "%sReference", model_kinds[k->child].rest);
 		json_object_set_new(out, name, children_json(m, it, expand));
 	}

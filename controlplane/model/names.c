@@ -127,7 +127,7 @@ static int member_path(const char *name, char *path, char *reason, size_t size)
 bool name_is_partition(const char *name)
 {
 	return name_ok(name) && strlen(name) <= MODEL_PARTITION_MAX && strcmp(name, "all") &&
-	       strcmp(name, "none") && strcmp(name, "all-partitions");
+	       strcmp(name, "none") && strcmp(name, ALL_PARTITIONS);
 }
 
 /* "/Common/" of a name whose last slash is given: there are no folders within partitions. */

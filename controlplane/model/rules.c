@@ -144,10 +144,10 @@ static int check_touched(struct model *m, struct touch *t, struct model_error *e
 	int rc;
 
 	m->line = t->line;
-	if (it->deleted && it->o.kind == KIND_PARTITION)
-		return check_partition_deleted(m, it, err);
-	if (it->deleted)
-		return t->before ? check_deleted(m, it, err) : 0;
+	if (it->deleted) {
+		rc = it->o.kind == KIND_PARTITION ? check_partition_deleted(m, it, err) : 0;
+		return rc || !t->before ? rc : check_deleted(m, it, err);
+	}
 	rc = check_required(m, it, err);
 	if (!rc)
 		rc = check_place(m, it, err);
@@ -190,5 +190,5 @@ int rules_validate(struct model *m, struct model_error *err)
 		item_rekey(m, m->touch[i].item);
 	for (uint32_t i = 0; !rc && i < m->touches; i++)
 		rc = check_touched(m, &m->touch[i], err);
-	return rc;
+	return rc ? rc : check_administrators(m, err);
 }

@@ -155,7 +155,8 @@ static bool names_secret(const char *word)
 	for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
 		for (unsigned i = 0; i < model_kinds[kind].field_count; i++) {
 			const struct field *f = &model_kinds[kind].fields[i];
-			if (f->class == FIELD_SECRET && !strcmp(f->name, word))
+			if ((f->class == FIELD_SECRET || f->password || f->hash) &&
+				!strcmp(f->name, word))
 				return true;
 		}
 	return false;

@@ -255,6 +255,8 @@ int set_text(struct model *m, struct item *it, const struct field *f, const char
 	rc = set_begin(m, it, f, err);
 	if (rc)
 		return rc;
+	if (f->password)
+		return set_password(m, it, f, text, err);
 	rc = value_parse(m, f, text, &v);
 	if (rc)
 		return fail(m, err, rc, it, f->name, "%s", v.reason);
@@ -319,7 +321,7 @@ static bool is_untouched_default(
 	return !memcmp(field_in(f, it->data), field_in(f, kind_of(it)->defaults), f->size);
 }
 
-/* Fields that cannot change after creation, and those that others give, stay. */
+/* Fields that cannot change after creation, and those that others give, stay; so does a password. */
 int set_defaults(struct model *m, struct item *it, struct model_error *err)
 {
 	const struct kind *k = kind_of(it);
@@ -330,7 +332,8 @@ int set_defaults(struct model *m, struct item *it, struct model_error *err)
 		return fail(m, err, -ENOMEM, it, NULL, "no memory");
 	for (unsigned i = 0; i < k->field_count; i++) {
 		const struct field *f = &k->fields[i];
-		if (f->create_only || f->hidden || f->class == FIELD_READ_ONLY)
+		if (f->create_only || f->hidden || f->class == FIELD_READ_ONLY ||
+			(f->hash && !m->internal))
 			continue;
 		if (is_untouched_default(m, it, f))
 			continue; /* most of a big file */

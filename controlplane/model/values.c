@@ -94,6 +94,9 @@ static int parse_string(struct model *m, const struct field *f, const char *text
 
 	if (len > f->max && !(f->class == FIELD_SECRET && secret_is_sealed(text)))
 		return bad(v, -EINVAL, "%zu bytes are more than the %u allowed", len, f->max);
+	if (f->hash && !hash_ok(text))
+		return bad(v, -EINVAL,
+			"is no hash of yescrypt or SHA-512 that can be checked in reasonable time");
 	uint32_t handle = 0;
 	int rc = 0;
 	if (f->class == FIELD_SECRET)
