@@ -307,7 +307,8 @@ static void print_item(
 void model_print_object(
 	const struct model *m, const struct object *o, unsigned flags, struct text *out)
 {
-	print_item(m, (const struct item *)o, flags & (PRINT_ALL | PRINT_STORE | PRINT_HOLDS | PRINT_HASHES), out);
+	print_item(m, (const struct item *)o,
+		flags & (PRINT_ALL | PRINT_STORE | PRINT_HOLDS | PRINT_HASHES), out);
 }
 
 /* Built-in objects, and ports that came into being when named, stand in the file only if changed. */
