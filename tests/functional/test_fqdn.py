@@ -138,7 +138,7 @@ def test_they_are_kept_in_the_store_and_never_saved(site):
 
 
 def test_last_good_answer_is_kept(site):
-    """haproxy#1683: a name server's failure must not take servers away."""
+    """haproxy/haproxy#1683: a name server's failure must not take servers away."""
     s = site()
     both = ["_auto_10.0.2.11:80", "_auto_10.0.2.12:80"]
     s.until(both)
