@@ -17,7 +17,7 @@ struct turn {
 static int turn_change(struct cp *cp, void *ctx, struct model_error *err)
 {
 	struct turn *t = ctx;
-	int rc = fqdn_apply(cp->fqdn, cp->model, err);
+	int rc = fqdn_apply(cp->fqdn, cp->model, clock_ns(), err);
 
 	snprintf(t->what, sizeof(t->what), "%s", fqdn_summary(cp->fqdn));
 	return rc;

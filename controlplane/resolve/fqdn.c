@@ -159,7 +159,9 @@ static void all_changed(struct fqdn *f)
 	for (unsigned i = 0; (o = model_at(f->model, KIND_NODE, i)); i++)
 		if (model_is_template(f->model, o))
 			name_watch(f, o);
-	turn_at(f, 0);
+	/* Our own commit failed: not again at once. */
+	if (!f->applying)
+		turn_at(f, 0);
 }
 
 /* True if what is made may be another. */
@@ -296,6 +298,7 @@ static void ago(uint64_t from_ns, uint64_t now, char *out, size_t size)
 const char *fqdn_sentence(const struct resolve_status *s, uint64_t now, char *buf, size_t size)
 {
 	const char *many = s->address.count == 1 ? "address" : "addresses";
+	const char *stay = s->address.count == 1 ? "stays" : "stay";
 	char age[24], next[40] = "being asked now";
 	struct text text = {0};
 
@@ -313,11 +316,11 @@ const char *fqdn_sentence(const struct resolve_status *s, uint64_t now, char *bu
 	if (s->refused[0])
 		text_printf(&text, "; refused: %s", s->refused);
 	if (s->state != RESOLVE_UP && s->address.count && s->answered_ns)
-		text_printf(
-			&text, "; the %u %s of %s ago stay in use", s->address.count, many, age);
+		text_printf(&text, "; the %u %s of %s ago %s in use", s->address.count, many, age,
+			stay);
 	else if (s->state != RESOLVE_UP && s->address.count)
-		text_printf(&text, "; the %u %s from before the start stay in use",
-			s->address.count, many);
+		text_printf(&text, "; the %u %s from before the start %s in use", s->address.count,
+			many, stay);
 	text_printf(&text, ", %s", next);
 	snprintf(buf, size, "%s", text.data ? text.data : "");
 	text_fini(&text);

@@ -43,8 +43,8 @@ void fqdn_model_changed(struct fqdn *f, const struct model *m, const struct mode
 /* Name servers that could not be reached may be now. */
 void fqdn_retry(struct fqdn *f);
 
-/* Makes the model what the names ask for, in an open transaction. 0, or the code of *err. */
-int fqdn_apply(struct fqdn *f, struct model *m, struct model_error *err);
+/* Makes the model what the names ask for, in an open transaction. now: clock_ns(). 0, or the code of *err. */
+int fqdn_apply(struct fqdn *f, struct model *m, uint64_t now, struct model_error *err);
 
 /* What the last fqdn_apply did, in a line for the history. */
 const char *fqdn_summary(const struct fqdn *f);

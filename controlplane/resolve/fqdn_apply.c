@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "resolve/fqdn_internal.h"
 
 /* An address that a name asks a node for. */
@@ -485,9 +484,9 @@ static int pools_make(struct apply *a)
 
 /* --- all ------------------------------------------------------------------------------------------ */
 
-int fqdn_apply(struct fqdn *f, struct model *m, struct model_error *err)
+int fqdn_apply(struct fqdn *f, struct model *m, uint64_t now, struct model_error *err)
 {
-	struct apply a = {.f = f, .m = m, .err = err, .now = clock_ns()};
+	struct apply a = {.f = f, .m = m, .err = err, .now = now};
 
 	f->added = f->held = f->deleted = 0;
 	int rc = wanted_collect(&a);

@@ -180,13 +180,20 @@ static bool name_equal(const struct resolve_name *a, const struct resolve_name *
 	       a->family == b->family && !strcmp(a->name, b->name);
 }
 
-/* Of another name, or of the other family, nothing is known. */
+/* Of another name nothing is known; of another family its addresses, until the next good answer. */
 static void status_reset(
 	struct watched *w, const struct resolve_name *name, const struct resolve_addresses *known)
 {
-	if (w->text && w->conf.family == name->family && !strcmp(w->text, name->name))
+	bool same = w->text && !strcmp(w->text, name->name);
+
+	if (same && w->conf.family == name->family)
 		return;
-	w->status = (struct resolve_status){.state = RESOLVE_CHECKING};
+	w->status.state = RESOLVE_CHECKING;
+	w->status.error[0] = w->status.refused[0] = 0;
+	if (same)
+		return;
+	w->status.answered_ns = 0;
+	w->status.address.count = 0;
 	if (!w->text && known)
 		w->status.address = *known;
 }

@@ -300,6 +300,10 @@ static void test_answers(void)
 	is(4, RESOLVE_UP, "", "10.0.0.7");
 	CHECK_INT(changed_count, 4);
 	CHECK_INT(resolver_status(resolver, 2)->ttl, 60);
+	watch(2, "both.test", RESOLVE_IPV4, 0);
+	is(2, RESOLVE_CHECKING, "", "10.0.0.7 2001:db8::6");
+	run_until(5);
+	is(2, RESOLVE_UP, "", "10.0.0.7");
 	CHECK_INT(resolver_status(resolver, 3)->ttl, 20);
 	CHECK(resolver_status(resolver, 1)->next_ns > clock_ns() + 3000000000000ull);
 	resolver_free(resolver);
