@@ -15,6 +15,8 @@ struct compiler {
 	struct snap_header *buffer;
 	uint32_t next[SNAP_KINDS];
 	uint32_t *row_of; /* by id slot: row of an object that was compiled already */
+	bool templates;	  /* there are some: nodes that are known by a name */
+	bool passive;	  /* some rule names a passive monitor */
 	bool failed;	  /* out of memory */
 };
 

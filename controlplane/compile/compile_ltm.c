@@ -9,12 +9,16 @@ static void compile_node(struct compiler *c, const struct object *o)
 {
 	struct live_row live;
 
-	if (model_is_template(c->m, o))
+	if (model_is_template(c->m, o)) {
+		c->templates = true;
 		return;
+	}
 	compile_row_is(c, o->id, SNAP_NODE);
 	struct snap_node *row = compile_row(c, SNAP_NODE);
 	row->id = o->id;
 	row->addr = model_node(o)->conf.address;
+	if (!c->buffer)
+		return;
 	compile_live(c->m, c->verdicts, o, &live);
 	row->live = live.live;
 }
@@ -96,6 +100,8 @@ static unsigned pool_members(const struct compiler *c, const struct object *pool
 	unsigned count = 0;
 	const struct object *o;
 
+	if (!c->templates)
+		return model_child_count(c->m, pool);
 	for (unsigned i = 0; (o = model_child_at(c->m, pool, i)); i++)
 		count += !model_is_template(c->m, o);
 	return count;
@@ -115,20 +121,21 @@ static void compile_pool(struct compiler *c, const struct object *o)
 	row->min_active = (uint16_t)model_pool(o)->conf.min_active_members;
 	row->reselect_tries = (uint16_t)model_pool(o)->conf.reselect_tries;
 	row->slow_ramp = (uint32_t)model_pool(o)->conf.slow_ramp_time;
-	row->response_time = pool_response_time(c->m, o);
 	row->first_member = c->next[SNAP_MEMBER];
 	row->members = count;
 	if (!c->buffer) {
 		c->next[SNAP_MEMBER] += count;
 		return;
 	}
+	if (c->passive)
+		row->response_time = pool_response_time(c->m, o);
 	if (count && !key) {
 		c->failed = true;
 		return;
 	}
 	for (unsigned i = 0; n < count; i++) {
 		const struct object *child = model_child_at(c->m, o, i);
-		if (model_is_template(c->m, child))
+		if (c->templates && model_is_template(c->m, child))
 			continue;
 		const struct pool_member_conf *conf = &model_pool_member(child)->conf;
 		const struct node *node = model_node(model_get(c->m, conf->node));
@@ -332,6 +339,8 @@ void compile_ltm(struct compiler *c)
 	};
 	const struct object *o;
 
+	for (unsigned i = 0; (o = model_at(c->m, KIND_MONITOR_INBAND, i)); i++)
+		c->passive |= o->users > 0;
 	for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++)
 		for (unsigned i = 0; (o = model_at(c->m, order[k].kind, i)); i++)
 			order[k].compile(c, o);
