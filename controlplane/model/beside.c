@@ -44,7 +44,7 @@ static void address_mask(struct item *address, const struct item *user)
 int beside_create(struct model *m, const struct field *f, const char *path, struct item *user,
 	struct item **out, struct model_error *err)
 {
-	enum model_kind kind = (enum model_kind)__builtin_ctzll(f->refs);
+	enum model_kind kind = (enum model_kind)f->refs[0];
 	struct ip_addr addr;
 	char why[160];
 	int rc;
@@ -236,9 +236,7 @@ static int child_target(
 
 	if (*id != ID_NONE)
 		return 0;
-	for (unsigned kind = 0; !to && kind < MODEL_KINDS; kind++)
-		if (f->refs & (1ull << kind))
-			to = item_find(m, kind, ID_NONE, it->o.path);
+	to = item_named(m, f, it->o.path);
 	if (!to && it->o.kind != KIND_VLAN_INTERFACE)
 		return fail(m, err, -ENOENT, it, NULL, "the %s does not exist", field);
 	if (!to)

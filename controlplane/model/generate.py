@@ -29,7 +29,8 @@ ORDER = ["auth partition", "auth password-policy", "auth user", "sys folder", "c
          "ltm profile udp", "ltm snat-translation", "ltm snatpool", "ltm virtual-address", "ltm virtual"]
 KIND_KEYS = {"kind", "c", "title", "rest", "name", "who", "fixed", "sentence", "fields", "child", "owner",
              "block", "alias", "variables", "include", "change", "inline"}
-KINDS_MAX = FIELDS_MAX = 64  # bits of a mask
+KINDS_MAX = 255  # object.kind
+FIELDS_MAX = 64  # bits of a mask
 FIELD_KEYS = {"name", "c", "group", "type", "rest", "opposite", "unit", "default", "min", "max", "values",
               "supported", "words", "refs", "class", "effect", "who", "hold", "required", "create-only",
               "accept", "derived", "hidden", "key", "host", "rest-type", "rest-reference", "read-only",

@@ -48,6 +48,15 @@ struct item *item_find(
 	return it && !it->deleted ? it : NULL;
 }
 
+struct item *item_named(const struct model *m, const struct field *f, const char *path)
+{
+	struct item *it = NULL;
+
+	for (unsigned i = 0; !it && i < f->ref_count; i++)
+		it = item_find(m, f->refs[i], ID_NONE, path);
+	return it;
+}
+
 static void table_put(struct item **bucket, uint32_t buckets, struct item *it)
 {
 	struct item **head = &bucket[it->hash & (buckets - 1)];

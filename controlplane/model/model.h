@@ -128,8 +128,9 @@ struct field {
 	uint16_t offset, size; /* within the kind's struct */
 	uint32_t min, max;     /* TYPE_INT; TYPE_STRING: max = bytes; lists: max = entries */
 	const struct field_word
-		*words; /* TYPE_ENUM, and special values of TYPE_INT; ends with text NULL */
-	uint64_t refs;	/* bit (1ull << kind) for each kind it may name */
+		*words;	     /* TYPE_ENUM, and special values of TYPE_INT; ends with text NULL */
+	const uint8_t *refs; /* kinds it may name, ref_count of them */
+	uint8_t ref_count;
 	const char
 		*probe; /* of a monitor: its name towards weir-mon, or NULL if that is the same */
 	const char *folder; /* its text names a file in this directory beside weir.conf, or NULL */

@@ -150,6 +150,9 @@ struct item *item_any(
 struct item *item_find(
 	const struct model *m, enum model_kind kind, uint32_t owner, const char *path);
 
+/* Of the kinds that the field may name. */
+struct item *item_named(const struct model *m, const struct field *f, const char *path);
+
 /* Makes the item and puts it in all tables but that of keys. id ID_NONE: a new one. NULL: no memory. */
 struct item *item_new(
 	struct model *m, enum model_kind kind, struct item *owner, const char *path, uint32_t id);

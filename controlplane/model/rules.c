@@ -8,14 +8,7 @@
 
 static struct item *pending_find(const struct model *m, const struct pending *p)
 {
-	for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
-		struct item *it = p->field->refs & (1ull << kind)
-					  ? item_find(m, kind, ID_NONE, p->name)
-					  : NULL;
-		if (it)
-			return it;
-	}
-	return NULL;
+	return item_named(m, p->field, p->name);
 }
 
 static int pending_put(struct model *m, struct item *it, const struct field *f, uint32_t id,

@@ -79,14 +79,11 @@ void change_default(struct model *m, struct item *it, const struct field *f)
 	if (f->hold || f->type == TYPE_HOLDS)
 		return;
 	memcpy(value, field_in(f, k->defaults), f->size);
-	if (f->type == TYPE_REF && f->default_text)
-		for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
-			struct item *to = f->refs & (1ull << kind)
-						  ? item_find(m, kind, ID_NONE, f->default_text)
-						  : NULL;
-			if (to && to != it)
-				memcpy(value, &to->o.id, sizeof(to->o.id));
-		}
+	if (f->type == TYPE_REF && f->default_text) {
+		const struct item *to = item_named(m, f, f->default_text);
+		if (to && to != it)
+			memcpy(value, &to->o.id, sizeof(to->o.id));
+	}
 	change_drop_pending(m, it, f);
 	field_put(m, it, f, value);
 	it->given &= ~(1ull << field_index(it, f));

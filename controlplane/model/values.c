@@ -177,13 +177,11 @@ static int parse_ref(
 {
 	char path[MODEL_PATH_MAX + 1] = "";
 
-	for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
-		if (!(f->refs & (1ull << kind)))
-			continue;
-		int rc = name_path(kind, text, path, v->reason, sizeof(v->reason));
+	for (unsigned i = 0; i < f->ref_count; i++) {
+		int rc = name_path(f->refs[i], text, path, v->reason, sizeof(v->reason));
 		if (rc)
 			return rc;
-		struct item *it = item_find(m, kind, ID_NONE, path);
+		struct item *it = item_find(m, f->refs[i], ID_NONE, path);
 		if (it) {
 			*id = it->o.id;
 			return 0;
