@@ -7,9 +7,9 @@
  * restarts in a file of the store, and tells the owner what changed. It does not touch the dataplane or the
  * configuration: the owner does, when it is told.
  *
- * An agent-check advises and does not judge: its instances stand outside the rule (an object with nothing
- * else is unchecked), what it says is told by ops->agent, and it is asked whatever holds there are, or an
- * agent could never take its own "maint" back.
+ * Those of agent-check and snmp-dca advise and do not judge: their instances stand outside the rule (an object
+ * with nothing else is unchecked), what they say is told by ops->agent and ops->dynamic_ratio. An agent is asked
+ * whatever holds there are, or it could never take its own "maint" back.
  *
  * While weir-mon is not connected all verdicts stay as they are. A server that had been usable when its
  * first monitor came stays usable until it is known to be down; a new one waits for its first good answer.

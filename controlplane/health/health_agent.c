@@ -34,12 +34,17 @@ static const char *word_first(const char *const *words, const char *text)
 	return "";
 }
 
+bool health_agent_holds(const char *reason)
+{
+	return !strncmp(reason, SAYS, strlen(SAYS));
+}
+
 /* An operator may have cleared a part of what the reason says: the bits count. */
 static struct said said_before(unsigned bits, const char *reason)
 {
 	struct said s = {"", ""};
 
-	if (strncmp(reason, SAYS, strlen(SAYS)) == 0) {
+	if (health_agent_holds(reason)) {
 		const char *at = reason + strlen(SAYS);
 
 		s.admin = word_first(admin_words, at);

@@ -21,6 +21,9 @@ struct health_agent_hold {
 bool health_agent_hold(unsigned bits, const char *reason, const struct health_agent *line,
 	struct health_agent_hold *out);
 
+/* Whether a hold with that reason is what an agent said. */
+bool health_agent_holds(const char *reason);
+
 /* What the line adds to one that nobody has acted on yet. Texts are not copied. */
 void health_agent_merge(struct health_agent *into, const struct health_agent *line);
 

@@ -70,6 +70,11 @@ static uint32_t number_of(const struct object *o, const char *name)
 			      : *(const uint32_t *)at;
 }
 
+bool health_advises(uint8_t kind)
+{
+	return kind == KIND_MONITOR_AGENT_CHECK || kind == KIND_MONITOR_SNMP_DCA;
+}
+
 bool health_detect_timers(const struct object *monitor, struct health_timers *out)
 {
 	*out = (struct health_timers){
@@ -78,7 +83,7 @@ bool health_detect_timers(const struct object *monitor, struct health_timers *ou
 		.timeout = number_of(monitor, "timeout"),
 		.failures = number_of(monitor, "failures"),
 	};
-	return out->interval && out->timeout && monitor->kind != KIND_MONITOR_AGENT_CHECK;
+	return out->interval && out->timeout && !health_advises(monitor->kind);
 }
 
 /* Bits per id slot. */

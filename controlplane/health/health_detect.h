@@ -19,7 +19,10 @@ struct health_detection {
 
 struct health_detection health_detect(const struct health_timers *t);
 
-/* False: the monitor judges by other things than time (inband), or not at all (agent-check). */
+/* Monitors of that kind advise (a weight, a ratio), and count for nothing in a rule. */
+bool health_advises(uint8_t kind);
+
+/* False: the monitor judges by other things than time (inband), or not at all (it advises). */
 bool health_detect_timers(const struct object *monitor, struct health_timers *out);
 
 /*

@@ -16,7 +16,7 @@ struct health_passive;
 struct health_monitor {
 	uint32_t id;
 	bool active;  /* weir-mon probes; else it is fed by events */
-	bool advises; /* stands outside the rule, and goes on while the object is forced offline */
+	bool advises; /* stands outside the rule */
 	bool manual_resume;
 	char *name;
 	json_t *message;	   /* as weir-mon gets it; NULL: it cannot, fault says why */
@@ -50,7 +50,7 @@ struct health_object {
 	uint32_t id;
 	uint8_t kind;
 	bool fresh;    /* nobody has used it yet, or not since it was forced offline */
-	bool offline;  /* forced: only advisers are asked */
+	bool offline;  /* forced: only agents are asked */
 	bool unsaved;  /* stands in the list of what the file lacks */
 	unsigned need; /* of its monitors; 0 = all */
 	struct health_inst *instances;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "health/health_detect.h"
 #include "health/health_internal.h"
 #include "store/atomic_file.h"
 
@@ -106,7 +107,7 @@ void health_model_monitor(const struct health *h, const struct object *o, struct
 	const char *type = model_monitor_type(o->kind);
 
 	m->active = strcmp(type, "inband") != 0;
-	m->advises = o->kind == KIND_MONITOR_AGENT_CHECK;
+	m->advises = health_advises(o->kind);
 	m->manual_resume = model_monitor_manual_resume(o);
 	m->name = strdup(o->path);
 	m->message = model_monitor_json(h->model, o);

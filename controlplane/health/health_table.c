@@ -336,7 +336,7 @@ static void target_set(
 	insts_moved(h, x);
 }
 
-static struct model_monitor_rule advisers_of(
+static struct model_monitor_rule agents_of(
 	const struct health *h, const struct model_monitor_rule *rule)
 {
 	struct model_monitor_rule out = {.mode = RULE_ALL};
@@ -353,13 +353,13 @@ static struct model_monitor_rule advisers_of(
 static void object_make(struct health *h, struct health_object *x,
 	const struct model_monitor_rule *rule, bool offline)
 {
-	const struct model_monitor_rule advisers = advisers_of(h, rule);
+	const struct model_monitor_rule agents = agents_of(h, rule);
 	bool was_offline = x->offline;
 
 	x->offline = offline;
 	if (offline)
 		x->fresh = true;
-	if (insts_make(h, x, offline ? &advisers : rule) || offline != was_offline)
+	if (insts_make(h, x, offline ? &agents : rule) || offline != was_offline)
 		health_judge(h, x);
 	if (!offline)
 		x->fresh = false;

@@ -20,6 +20,7 @@
 #include "store/store.h"
 
 struct cp_agent;
+struct cp_agent_gone;
 struct cp_down;
 
 struct cp {
@@ -42,6 +43,7 @@ struct cp {
 	struct cp_index members, virtuals; /* by node, by virtual address */
 	time_t monitoring_stopped;	   /* when weir-mon was last heard of, while it is gone */
 	struct cp_agent *agent;
+	struct cp_agent_gone *agent_gone;
 	struct cp_index of_pool; /* virtual servers by pool */
 	struct cp_down *down;
 	uid_t mgmt_uid; /* weir-mgmt's, which asks for others; (uid_t)-1: nobody */
@@ -161,6 +163,14 @@ void cp_agent_fini(struct cp *cp);
 /* An agent says something of its server, a node or member; monitor: the agent-check that heard it. */
 void cp_agent_line(
 	struct cp *cp, uint32_t object, uint32_t monitor, const struct health_agent *line);
+
+/* What agents did is taken back when they are asked no more (cp_agent_gone.c). Its words are "MONITOR: WORDS". */
+enum { CP_AGENT_NAME_MAX = 200 }; /* bytes of the monitor's path that agent-said has */
+
+int cp_agent_gone_init(struct cp *cp); /* 0 or -ENOMEM */
+void cp_agent_gone_fini(struct cp *cp);
+/* Its note says what will be. */
+void cp_agent_gone_changed(struct cp *cp, struct model_changes *changes);
 
 /* --- servers known by name (cp_resolve.c) --------------------------------------------------------- */
 

@@ -86,6 +86,16 @@ static int line_change(struct cp *cp, void *ctx, struct model_error *err)
 	return rc ? rc : model_set_text(cp->model, l->object, NULL, "agent-said", l->text, err);
 }
 
+static bool is_asked(const struct cp *cp, const struct object *o, uint32_t monitor)
+{
+	const struct model_monitor_rule *rule = model_monitor_rule(cp->model, o);
+	unsigned i = 0;
+
+	while (i < rule->count && rule->monitor[i] != monitor)
+		i++;
+	return i < rule->count;
+}
+
 static void line_apply(struct cp *cp, struct line *l)
 {
 	const struct object *o = model_get(cp->model, l->object);
@@ -93,8 +103,8 @@ static void line_apply(struct cp *cp, struct line *l)
 	struct model_changes changes;
 	struct model_error err;
 
-	if (!o)
-		return; /* deleted while the line waited */
+	if (!o || !is_asked(cp, o, l->monitor))
+		return; /* deleted, or taken out of its rule, while the line waited */
 	name_of(cp, o, name, sizeof(name));
 	snprintf(what, sizeof(what), "agent of %s", name);
 	struct cp_commit commit = {
@@ -213,7 +223,7 @@ static void said_text(
 	char words[300];
 
 	health_agent_text(line, words, sizeof(words));
-	snprintf(out, SAID_MAX, "%.200s: %s", m ? m->path : "", words);
+	snprintf(out, SAID_MAX, "%.*s: %s", CP_AGENT_NAME_MAX, m ? m->path : "", words);
 }
 
 void cp_agent_line(

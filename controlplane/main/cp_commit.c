@@ -107,6 +107,7 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 	cp_health_changed(cp, changes);
 	cp_push(cp, changes);
 	cp_resolve_changed(cp, changes);
+	cp_agent_gone_changed(cp, changes);
 	drains_model_changed(cp->drains, cp->model, commit->user->name);
 	return 0;
 }

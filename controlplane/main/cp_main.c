@@ -259,6 +259,7 @@ static void cp_fini(struct cp *cp)
 	dplink_free(cp->link);
 	cp_drains_fini(cp);
 	fqdn_free(cp->fqdn);
+	cp_agent_gone_fini(cp);
 	cp_agent_fini(cp);
 	cp_down_fini(cp);
 	kernel_free(cp->kernel);
@@ -305,6 +306,8 @@ int main(int argc, char **argv)
 		rc = cp_down_init(&cp);
 	if (rc == 0)
 		rc = cp_agent_init(&cp);
+	if (rc == 0)
+		rc = cp_agent_gone_init(&cp);
 	if (rc == 0)
 		rc = cp_auth_init(&cp, o.mgmt_user);
 	if (rc == 0)

@@ -238,3 +238,26 @@ def test_many_agents_that_change_their_minds_do_no_harm(topology):
     assert len(weir.cp.text().splitlines()) <= lines + 3, "no line of the journal for each"
     history = [row for row in weir.show("sys history", limit=1000) if row["author"] == "agent"]
     assert len(history) == 100, "one place for each server, with its last change"
+
+
+def test_what_an_agent_did_goes_with_its_monitor(place):
+    """Nobody else would ever take it back; an operator's hold, and a drain of the agent's class, are others' business."""
+    place.says(1, "maint 20% maxconn:7 #a new disk")
+    place.says(2, "drain 30%")
+    place.edit("session user-disabled")
+    _, drain = place.weir.ask("start-drain", pool="web", member="10.0.2.13:80", **{"class": "agent"})
+    try:
+        result = place.weir.edit("modify", "ltm pool web monitor web")
+        assert result["note"] == "what the agents of 3 servers did is taken back: they are asked no more"
+        wait_until(lambda: place.of(S1, "agentSaid") == "", "it is taken back")
+        assert [hold["class"] for hold in place.of(S1, "holds")] == ["operator"] and place.of(S2, "holds") == []
+        assert [place.of(name, "agentWeight") for name in (S1, S2)] == [100, 100]
+        assert place.of(S1, "agentConnectionLimit") == 0
+        assert place.hold("10.0.2.13:80", "agent") != []
+        wait_until(lambda: "s2" in place.served(), "s2 is in use again")
+    finally:
+        place.weir.ask("end-drain", drain=drain["id"], enable=True)
+        place.weir.edit("modify", "ltm pool web monitor agent and web")
+    # It is asked again, and does what it says.
+    wait_until(lambda: place.of(S1, "agentWeight") == 20, "it is heard")
+    assert {hold["class"] for hold in place.of(S1, "holds")} == {"operator", "agent"}

@@ -258,6 +258,14 @@ def test_dynamic_ratio(cp):
     mon.send({"type": "dynamic-ratio", "object": member["object"], "monitor": member["monitor"], "ratio": 37})
     wait_until(lambda: [row["dynamicRatio"] for row in cp.show("ltm pool members", owner="web")] == [37, 1], "it is taken", 5)
     assert cp.status()["generation"] == generation
+    # It advises: a server is not up because its load is known.
+    mon.verdict(member, "up")
+    cp.edit("modify", "ltm pool web monitor min 1 of { a dca }")
+    tcp = next(one for one in mon.until("instance") if one["type"] == "instance" and one["address"] == "10.0.2.11")
+    mon.verdict(tcp, "down")
+    wait_until(lambda: cp.show("ltm pool members", owner="web")[0]["monitorStatus"] == "down", "a alone counts", 5)
+    cp.edit("modify", "ltm pool web monitor dca")
+    assert cp.show("ltm pool members", owner="web")[0]["monitorStatus"] == "unchecked"
     mon.close()
 
 
