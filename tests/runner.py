@@ -2,10 +2,13 @@
 """Runs the tests by parts, each with a time limit, and prints one line for each; called by ./test.
 
 A part is a function that yields steps: a command, its limit in seconds, and how to count its results.
-Whatever a step starts is in a session of its own and is ended with it, so that nothing can hang.
+Whatever a step starts is in a session of its own and is ended with it, so that nothing can hang. Functional tests
+mostly wait for timers of the daemons: a few files run side by side, each in namespaces of its own.
 """
 import argparse
+import concurrent.futures
 import fnmatch
+import itertools
 import json
 import os
 import pathlib
@@ -26,25 +29,28 @@ SETUP = {
 }
 COMMON = {"RUNTIME_DIRECTORY": str(ROOT / NORMAL / "runtime")}  # DPDK keeps a folder per process there
 FUZZ_SECONDS, FUZZ_SECONDS_LONG = 10, 3600
+LANES = 2  # functional files at once
+ALONE = ("bulk", "floods", "provision", "run")  # need the machine, or the lab's names, for themselves
 SANITIZED = ("bad_packets", "balance", "fragments", "members")
 
 
 class Step:
-    """One command. count(step) gives (passed, failed, skipped) after it has ended."""
+    """One command. count(step) gives (passed, failed, skipped) after it has ended. beside: others may run meanwhile."""
 
-    def __init__(self, name, command, limit, count=None, env=None):
+    def __init__(self, name, command, limit, count=None, env=None, beside=False):
+        self.beside = beside
         self.name, self.command, self.limit = name, [str(word) for word in command], limit
         self.count, self.env = count or count_status, env or {}
         self.log = ROOT / NORMAL / "test-logs" / (re.sub(r"\W+", "-", name) + ".log")
-        self.status = None
+        self.status = self.child = None
         self.late = False
 
     def run(self):
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with open(self.log, "wb") as log:
-            child = subprocess.Popen(self.command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log,
-                                     stderr=log, start_new_session=True,
-                                     env={**os.environ, **COMMON, **self.env})
+            child = self.child = subprocess.Popen(self.command, cwd=ROOT, stdin=subprocess.DEVNULL,
+                                                  stdout=log, stderr=log, start_new_session=True,
+                                                  env={**os.environ, **COMMON, **self.env})
             try:
                 self.status = child.wait(self.limit)
             except subprocess.TimeoutExpired:
@@ -55,6 +61,11 @@ class Step:
         if (self.late or self.status != 0) and failed == 0:
             failed = 1
         return passed, failed, skipped
+
+    def stop(self):
+        """Ends it if it runs."""
+        if self.child and self.child.poll() is None:
+            end_session(self.child)
 
 
 def end_session(child):
@@ -119,13 +130,13 @@ def unit_steps(build):
                                  "--print-errorlogs"], 300, count_meson(build), env)
 
 
-def pytest_step(name, paths, limit, build, each=120, long=False):
+def pytest_step(name, paths, limit, build, each=120, long=False, beside=False):
     xml_file = ROOT / NORMAL / "test-logs" / (re.sub(r"\W+", "-", name) + ".xml")
     xml_file.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--timeout={each}",
                f"--junitxml={xml_file}", *(["--long"] if long else []), *paths]
     env = {"WEIR_BUILD": str(ROOT / build)}
-    return Step(name, command, limit, count_junit(xml_file), env)
+    return Step(name, command, limit, count_junit(xml_file), env, beside)
 
 
 def part_lint(long):
@@ -144,9 +155,10 @@ def functional_files():
 
 def functional_steps(files, build, long):
     yield compile_step(build)
-    for path in files:
+    for path in sorted(files, key=lambda path: (path.stem[5:] in ALONE, path)):
         yield pytest_step(f"{path.stem[5:]} {build}", [path.relative_to(ROOT)],
-                          7200 if long else 300, build, 3600 if long else 120, long)
+                          7200 if long else 300, build, 3600 if long else 120, long,
+                          not long and path.stem[5:] not in ALONE)
 
 
 def part_functional(long):
@@ -199,6 +211,40 @@ def report(step, passed, failed, skipped, seconds):
         print("---", flush=True)
 
 
+def run_timed(step):
+    start = time.monotonic()
+    counts = step.run()
+    return step, counts, time.monotonic() - start
+
+
+def results_of(steps):
+    """(step, counts, seconds) of each, as they end; neighbours that may run side by side do."""
+    for beside, group in itertools.groupby(steps, lambda step: step.beside):
+        if not beside:
+            yield from map(run_timed, group)
+            continue
+        group = list(group)
+        with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
+            running = [pool.submit(run_timed, step) for step in group]
+            try:
+                for ended in concurrent.futures.as_completed(running):
+                    yield ended.result()
+            except BaseException:  # Ctrl-C: what runs is ended, what waits is not begun
+                pool.shutdown(wait=False, cancel_futures=True)
+                for step in group:
+                    step.stop()
+                raise
+
+
+def without_repeats(steps):
+    """A build is made once."""
+    built = set()
+    for step in steps:
+        if not step.name.startswith("build ") or step.name not in built:
+            built.add(step.name)
+            yield step
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./test", description="Runs the tests; without NAME all of them.")
     parser.add_argument("names", nargs="*", metavar="NAME",
@@ -218,15 +264,9 @@ def main():
     shutil.rmtree(COMMON["RUNTIME_DIRECTORY"], ignore_errors=True)
     os.makedirs(COMMON["RUNTIME_DIRECTORY"])
     total = [0, 0, 0]
-    built = set()
-    for step in (step for steps in selected for step in steps):
-        if step.name.startswith("build ") and step.name in built:
-            continue
-        built.add(step.name)
-        start = time.monotonic()
-        counts = step.run()
+    for step, counts, seconds in results_of(without_repeats(itertools.chain.from_iterable(selected))):
         total = [a + b for a, b in zip(total, counts)]
-        report(step, *counts, time.monotonic() - start)
+        report(step, *counts, seconds)
         if step.name.startswith("build ") and counts[1]:
             break
     passed, failed, skipped = total

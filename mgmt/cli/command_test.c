@@ -143,8 +143,8 @@ static void test_components(void)
 		"reset-stats, run, save, show, submit");
 	check_refused("list \"ltm\" pool", 5,
 		"unknown module \"ltm\"; known are auth, sys, cm, net, ltm, cli");
-	check_refused(
-		"list auth party", 10, "unknown component \"auth party\"; known are partition, password-policy, user");
+	check_refused("list auth party", 10,
+		"unknown component \"auth party\"; known are partition, password-policy, user");
 	check_refused("list ltm profile http", 17,
 		"unknown component \"ltm profile http\"; known are fastl4, udp");
 	parse("list ltm monitor");

@@ -63,3 +63,23 @@ def test_a_group_is_every_file_of_its_patterns(logs):
     names = [step.name for step in runner.steps_of("monitors", False)]
     assert names == ["build build", "health build", "mon_link build", "monitors_http build"]
     assert [step.name for step in runner.steps_of("money", False)] == ["build build", "money build"]
+
+
+def test_steps_run_side_by_side_where_they_may(logs):
+    wait = "until [ -e {} ]; do sleep 0.05; done"
+    steps = [runner.Step("first", ["sh", "-c", "touch a; " + wait.format("b")], 10, beside=True),
+             runner.Step("second", ["sh", "-c", "touch b; " + wait.format("a")], 10, beside=True),
+             runner.Step("alone", ["sh", "-c", "rm a b"], 10)]
+    ended = [(step.name, counts) for step, counts, _ in runner.results_of(steps)]
+    assert sorted(ended[:2]) == [("first", (1, 0, 0)), ("second", (1, 0, 0))] and ended[2] == ("alone", (1, 0, 0))
+
+
+def test_what_runs_side_by_side_is_ended_with_the_runner(logs):
+    steps = [runner.Step("quick", ["true"], 10, beside=True),
+             runner.Step("slow", ["sh", "-c", "echo $$ >pid; exec sleep 300"], 10, beside=True)]
+    results = runner.results_of(steps)
+    assert next(results)[0].name == "quick"
+    wait_until((logs / "pid").exists, "the slow one runs")
+    with pytest.raises(KeyboardInterrupt):
+        results.throw(KeyboardInterrupt())
+    assert steps[1].child.poll() is not None
