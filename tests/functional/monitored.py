@@ -31,10 +31,11 @@ class Service:
     """One kind of server: how to make one, and its monitor, pool, virtual server and clients.
 
     make(ns, name, address, directory): a topo.servers_program.Program. port: of servers and virtual server.
-    monitor: (kind, fields), called NAME-check, or None. patience: of clients, in s. pool: more fields of it.
+    monitor: (kind, fields), called NAME-check, or None. pool: more fields of it.
+    patience: of clients, in s; whose SYN is lost needs one more than others.
     """
 
-    def __init__(self, name, make, port, exchange, monitor, proto="tcp", patience=1.0, **pool):
+    def __init__(self, name, make, port, exchange, monitor, proto="tcp", patience=1.5, **pool):
         self.name, self.make, self.port, self.exchange, self.monitor = name, make, port, exchange, monitor
         self.proto, self.patience, self.pool = proto, patience, pool
         self.servers, self.fresh, self.kept = [], None, None

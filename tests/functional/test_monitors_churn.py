@@ -36,7 +36,7 @@ def flows(weir):
 @pytest.fixture(scope="module")
 def lab():
     with standard(servers=3) as topo:
-        yield Lab(topo.picture, web(check=CHECK))
+        yield Lab(topo.picture, web(check=CHECK, patience=5.0))
 
 
 @pytest.mark.parametrize("period, times", [(2.0, 3), pytest.param(2.0, 60, marks=pytest.mark.long)])

@@ -24,7 +24,7 @@ def lab():
     with standard(servers=3) as topo:
         topo.picture.members = lambda port: {(server_address(number), port): {"priority_group": priority}
                                              for number, priority in ((1, 10), (2, 5), (3, 1))}
-        yield Lab(topo.picture, web(check={"failures": 1}, min_active_members=1))
+        yield Lab(topo.picture, web(check={"failures": 1}, patience=5.0, min_active_members=1))
 
 
 def test_who_is_down_is_skipped_and_nobody_left_is_told_at_once(lab):
