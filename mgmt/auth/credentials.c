@@ -7,8 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ipc/ipc.h"
-
 #define PLAIN_MAX (CREDENTIALS_USER_MAX + 1 + CREDENTIALS_PASSWORD_MAX)
 #define CODED_MAX ((PLAIN_MAX + 2) / 3 * 4)
 
@@ -48,6 +46,29 @@ static int base64_decode(const char *text, size_t length, char *out)
 	return n;
 }
 
+/*
+ * A password of a client that writes ISO 8859-1 instead of UTF-8 (RFC 7617, section 2.1 leaves it open). room:
+ * twice the length.
+ */
+static int to_utf8(char *text, int length, char *room)
+{
+	json_t *valid = json_stringn(text, (size_t)length);
+	int n = 0;
+
+	json_decref(valid);
+	if (valid)
+		return length;
+	for (int i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c >= 0x80)
+			room[n++] = (char)(0xc0 | c >> 6);
+		room[n++] = (char)(c < 0x80 ? c : 0x80 | (c & 0x3f));
+	}
+	memcpy(text, room, (size_t)n);
+	return n;
+}
+
 static bool user_ok(const char *user, size_t length)
 {
 	if (length == 0 || length > CREDENTIALS_USER_MAX)
@@ -76,7 +97,7 @@ static const char *basic_split(const char *plain, int length, struct credentials
 
 static const char *basic_parse(const char *header, struct credentials *c)
 {
-	char plain[CODED_MAX / 4 * 3 + 3];
+	char plain[2 * CODED_MAX] = "", room[2 * CODED_MAX];
 
 	header += strspn(header, " \t");
 	if (strncasecmp(header, "Basic", 5) || !strchr(" \t", header[5]))
@@ -87,8 +108,9 @@ static const char *basic_parse(const char *header, struct credentials *c)
 	if (header[length + strspn(header + length, " \t")] || length == 0 || length > CODED_MAX)
 		return malformed;
 	int n = base64_decode(header, length, plain);
-	const char *why = n < 0 ? malformed : basic_split(plain, n, c);
+	const char *why = n < 0 ? malformed : basic_split(plain, to_utf8(plain, n, room), c);
 	explicit_bzero(plain, sizeof(plain));
+	explicit_bzero(room, sizeof(room));
 	return why;
 }
 
@@ -138,7 +160,7 @@ void credentials_fini(struct credentials *c)
 
 static int set_text(json_t *as, const char *key, const char *text)
 {
-	return text ? json_object_set_new(as, key, ipc_text_new(text, strlen(text))) : 0;
+	return text ? json_object_set_new(as, key, json_string(text)) : 0;
 }
 
 json_t *credentials_as(const struct credentials *c, const char *address)

@@ -5,11 +5,12 @@
 
 #include <jansson.h>
 
-#define CREDENTIALS_USER_MAX 256u
-#define CREDENTIALS_PASSWORD_MAX 1024u
-#define CREDENTIALS_TOKEN_MAX 256u
+/* Bytes, as weir-cp takes them (docs/local-api.md). */
+#define CREDENTIALS_USER_MAX 63u
+#define CREDENTIALS_PASSWORD_MAX 255u
+#define CREDENTIALS_TOKEN_MAX 63u
 
-/* NULL: not given. user and password come together. */
+/* NULL: not given. user and password come together; both are UTF-8. */
 struct credentials {
 	char *user, *password, *token;
 };

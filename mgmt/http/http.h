@@ -30,7 +30,6 @@ enum http_method {
 	HTTP_PUT,
 	HTTP_PATCH,
 	HTTP_DELETE,
-	HTTP_OPTIONS,
 };
 
 struct http_pair {

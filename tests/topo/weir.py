@@ -14,12 +14,14 @@ from .poll import DeadlineError, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = {"weir-dp": "dataplane/main/weir-dp", "weir-cp": "controlplane/main/weir-cp",
-            "weir-mon": "controlplane/monitor/weir-mon", "weirsh": "mgmt/cli/weirsh"}
+            "weir-mon": "controlplane/monitor/weir-mon", "weir-mgmt": "mgmt/main/weir-mgmt",
+            "weirsh": "mgmt/cli/weirsh"}
 SANITIZER = re.compile(r"AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:|"
                        r"ThreadSanitizer")
 
 
 MONITOR_USER = "nobody"  # weir-mon's, and its scripts'
+MGMT_USER = "www-data"  # weir-mgmt's
 STOP_SECONDS = 20  # for a daemon's clean end after SIGTERM
 
 
@@ -148,7 +150,8 @@ class Weir:
                                          "--idle", idle, "--flows", flows, *devices, *dp_options],
                          self.run_dir)
         self.cp = Daemon(ns, "weir-cp", ["--run-dir", self.run_dir, "--config", self.conf_path,
-                                         "--store", self.store, "--monitor-user", MONITOR_USER],
+                                         "--store", self.store, "--monitor-user", MONITOR_USER,
+                                         "--mgmt-user", MGMT_USER],
                          self.run_dir)
         self.mon = None
         if monitor or (monitor is None and re.search(r"^\s*(monitor|rule) (?!none|default)", config, re.MULTILINE)):

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which part of weir-mgmt serves which path. */
+#ifndef WEIR_MAIN_MGMT_ROUTES_H
+#define WEIR_MAIN_MGMT_ROUTES_H
+
+#include "http/http.h"
+#include "main/mgmt_cp.h"
+
+#define MGMT_ROUTES_MAX 8u
+
+/* Fills routes; their number. */
+unsigned mgmt_routes(struct http_route routes[MGMT_ROUTES_MAX], struct mgmt_cp *cp);
+
+#endif
