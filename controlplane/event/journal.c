@@ -18,13 +18,13 @@ void journal_note(struct journal *j, const char *format, ...)
 	log_notice("journal: %s", line);
 }
 
-void journal_commit(struct journal *j, const char *author, const char *what,
+void journal_commit(struct journal *j, const char *author, const char *address, const char *what,
 	const struct model_changes *changes)
 {
 	log_write(changes->config ? LOG_LEVEL_NOTICE : LOG_LEVEL_DEBUG,
-		"journal: commit by %s: generation %" PRIu64 ", %u changes: %s%s%s", author,
-		changes->generation, changes->count, what, changes->note[0] ? "; " : "",
-		changes->note);
+		"journal: commit by %s%s%s: generation %" PRIu64 ", %u changes: %s%s%s", author,
+		*address ? " from " : "", address, changes->generation, changes->count, what,
+		changes->note[0] ? "; " : "", changes->note);
 }
 
 static const char *path_of(const struct model *m, uint32_t id, char *buf, size_t size)

@@ -19,8 +19,8 @@ struct journal {
 	struct journal_source source[JOURNAL_SOURCES];
 };
 
-/* A commit: who changed what. Changes of live fields alone only with debug messages on. */
-void journal_commit(struct journal *j, const char *author, const char *what,
+/* A commit: who changed what from where (""). Changes of live fields alone only with debug messages on. */
+void journal_commit(struct journal *j, const char *author, const char *address, const char *what,
 	const struct model_changes *changes);
 
 /* An event of the dataplane. */

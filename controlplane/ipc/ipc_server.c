@@ -28,6 +28,8 @@ struct ipc_request {
 	bool ended;
 	void (*gone)(void *ctx);
 	void *gone_ctx;
+	void *kept;
+	void (*release)(void *kept);
 };
 
 struct ipc_client {
@@ -59,6 +61,8 @@ static void request_free(struct ipc_request *r)
 {
 	if (r->stream)
 		r->stream->free(r->stream_ctx);
+	if (r->kept)
+		r->release(r->kept);
 	json_decref(r->body);
 	json_decref(r->rows);
 	free(r);
@@ -72,6 +76,17 @@ const json_t *ipc_request_body(const struct ipc_request *r)
 const struct ipc_peer *ipc_request_peer(const struct ipc_request *r)
 {
 	return &r->client->peer;
+}
+
+void ipc_request_keep(struct ipc_request *r, void *kept, void (*release)(void *kept))
+{
+	r->kept = kept;
+	r->release = release;
+}
+
+void *ipc_request_kept(const struct ipc_request *r)
+{
+	return r->kept;
 }
 
 void ipc_request_on_gone(struct ipc_request *r, void (*gone)(void *ctx), void *ctx)
@@ -315,6 +330,17 @@ static void client_pump(struct ipc_client *c)
 	c->pumping = false;
 	if (c->broken || (c->closing && evbuffer_get_length(out) == 0))
 		client_close(c);
+}
+
+void ipc_request_resume(
+	struct ipc_request *r, void (*resume)(struct ipc_request *r, void *ctx), void *ctx)
+{
+	struct ipc_client *c = r->client;
+
+	c->pumping = true;
+	resume(r, ctx);
+	c->pumping = false;
+	client_pump(c);
 }
 
 static void on_read(struct bufferevent *bev, void *ctx)

@@ -54,6 +54,14 @@ void ipc_server_free(struct ipc_server *s);
 const json_t *ipc_request_body(const struct ipc_request *r);
 const struct ipc_peer *ipc_request_peer(const struct ipc_request *r);
 
+/* Goes on with a request outside of the handler as if it were within it: r is valid until resume returns. */
+void ipc_request_resume(
+	struct ipc_request *r, void (*resume)(struct ipc_request *r, void *ctx), void *ctx);
+
+/* Something of the handler's that goes with the request: release is called when the request ends. Once. */
+void ipc_request_keep(struct ipc_request *r, void *kept, void (*release)(void *kept));
+void *ipc_request_kept(const struct ipc_request *r); /* NULL: nothing */
+
 /* gone(ctx) is called if the client vanishes before the end; r is invalid then. NULL takes it back. */
 void ipc_request_on_gone(struct ipc_request *r, void (*gone)(void *ctx), void *ctx);
 

@@ -7,6 +7,7 @@
 #include <sys/queue.h>
 #include <time.h>
 
+#include "auth/auth.h"
 #include "dataplane_link/dplink.h"
 #include "drain/drain.h"
 #include "event/journal.h"
@@ -22,6 +23,12 @@
 struct cp_agent;
 struct cp_agent_gone;
 struct cp_down;
+
+/* Failed log-ins of the current second in the journal. */
+struct cp_failed_logins {
+	uint32_t second;
+	unsigned written, held_back;
+};
 
 struct cp {
 	struct event_base *base;
@@ -46,6 +53,8 @@ struct cp {
 	struct cp_agent_gone *agent_gone;
 	struct cp_index of_pool; /* virtual servers by pool */
 	struct cp_down *down;
+	struct auth *auth;
+	struct cp_failed_logins failed_logins;
 	uid_t mgmt_uid; /* weir-mgmt's, which asks for others; (uid_t)-1: nobody */
 	struct event *signals[2], *upkeep;
 	const char *config_path, *store_dir;
@@ -57,24 +66,65 @@ struct cp {
 /* --- who asks (cp_auth.c) and what he may (cp_authorise.c) ------------------------------------------ */
 
 struct cp_user {
+	const struct cp *cp;
 	char name[64];
 	char address[64]; /* of the client he asks from; "" on the machine */
+	uint32_t id;	  /* of the auth user; ID_NONE: a user or a part of the machine itself */
 	enum model_role role;
 	enum hold_class class; /* whose holds session and state set */
+	bool by_password;      /* this request has his password */
 };
+
+/* What a request is about. */
+enum cp_need {
+	CP_LOGGED_IN,
+	CP_READ, /* objects; which, is asked for each */
+	CP_LOOK, /* at the machine, and all that is in Common */
+	CP_AUDIT,
+	CP_CHANGE, /* objects; which, is asked for each */
+	CP_SAVE,
+	CP_CONNECTIONS, /* delete them */
+	CP_LOAD,
+	CP_USERS, /* the tokens of others */
+};
+
+/*
+ * The one place where it is decided what somebody may. ask NULL: in some partition at least; else the object of it,
+ * or with kind MODEL_KINDS in the partition of its path (NULL: in all of them).
+ */
+bool cp_authorise(const struct cp_user *user, enum cp_need need, const struct model_ask *ask);
+
+/* The same for a struct model_actor, whose who is the user. */
+bool cp_may_change(const void *user, const struct model_ask *ask);
+
+/* Whether the user of a request may read an object; an agent gets to the members of a pool that he may not read. */
+bool cp_may_read(const struct ipc_request *r, const struct object *o);
+bool cp_may_enter(const struct ipc_request *r, const struct object *o);
 
 /* mgmt_user: weir-mgmt's, NULL = nobody's. Call before privileges are dropped. 0 or -errno, logged. */
 int cp_auth_init(struct cp *cp, const char *mgmt_user);
 
-/* Calls then with the user that the request is for, now or later; or refuses it. */
-void cp_identify(struct cp *cp, struct ipc_request *r,
-	void (*then)(struct cp *cp, struct ipc_request *r, const struct cp_user *user));
+/* Calls then with the user that the request is for, now or later; or refuses it. The user lives as long as r. */
+typedef void (*cp_identified)(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_identify(struct cp *cp, struct ipc_request *r, cp_identified then);
 
-/*
- * The one place where it is decided what somebody may. need: the least role for the request; fields and kinds have
- * their own beyond that (the model checks them against the role of the user). 0, or -EPERM.
- */
-int cp_authorise(const struct cp_user *user, enum model_role need);
+/* The model changed, NULL: it is another one. Users that are other ones now have to log in again. */
+void cp_auth_changed(struct cp *cp, const struct model_changes *changes);
+
+/* What a user's log-ins hang on: another number after a change of password, roles or nodes. */
+uint64_t cp_user_mark(const struct cp *cp, const struct object *o);
+
+void cp_refuse_delayed(struct ipc_request *r, unsigned retry);
+
+void cp_login(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_logout(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_list_tokens(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_modify_token(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_change_password(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_whoami(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+
+/* Gives admin a random password, if he has none, and writes it to path. 0 or -errno, logged. */
+int cp_first_password(struct cp *cp, const char *path);
 
 /* --- changes (cp_commit.c) ------------------------------------------------------------------------ */
 
@@ -233,6 +283,8 @@ bool cp_ids_add(struct cp_ids *ids, uint32_t id);
 /* All objects of a kind (of one owner, if owner_id is not ID_NONE). False: no memory. */
 bool cp_ids_kind(
 	struct cp_ids *ids, const struct model *m, enum model_kind kind, uint32_t owner_id);
+/* Takes those away that the user of the request may not read. */
+void cp_ids_readable(struct cp_ids *ids, const struct ipc_request *r, const struct model *m);
 
 /* --- drains (cp_drain.c) -------------------------------------------------------------------------- */
 
@@ -245,6 +297,7 @@ void cp_wait_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *u
 /* A drain as a row (cp_drain_row.c), with what is known of its connections; flows may be NULL. */
 json_t *cp_drain_row(struct cp *cp, const struct drain *d, const struct drain_flows *flows);
 void cp_show_drains(struct cp *cp, struct ipc_request *r);
+bool cp_drain_readable(const struct cp *cp, const struct ipc_request *r, const struct drain *d);
 
 /* The drain that a request names in this argument. NULL: refused. */
 const struct drain *cp_find_drain(struct cp *cp, struct ipc_request *r, const char *argument);

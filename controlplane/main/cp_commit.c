@@ -44,6 +44,7 @@ static void go_back(struct cp *cp)
 	cp->model = m;
 	cp_health_changed(cp, NULL);
 	cp_resolve_changed(cp, NULL);
+	cp_auth_changed(cp, NULL);
 }
 
 void cp_warn(void *warnings, const char *sentence)
@@ -76,7 +77,10 @@ static void startup_note(struct cp *cp, const struct text *startup)
 int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_changes *changes,
 	struct model_error *err)
 {
-	const struct model_actor actor = {.class = commit->user->class, .role = commit->user->role};
+	const struct model_actor actor = {.class = commit->user->class,
+		.role = commit->user->role,
+		.may = commit->user->id == ID_NONE ? NULL : cp_may_change,
+		.who = commit->user};
 	int rc = model_begin(cp->model, &actor);
 
 	*err = (struct model_error){0};
@@ -103,7 +107,9 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 		return rc;
 	if (changes->config && commit->warnings)
 		health_detect_check(cp->model, changes, cp_warn, commit->warnings);
-	journal_commit(&cp->journal, commit->user->name, commit->what, changes);
+	journal_commit(
+		&cp->journal, commit->user->name, commit->user->address, commit->what, changes);
+	cp_auth_changed(cp, changes);
 	cp_health_changed(cp, changes);
 	cp_push(cp, changes);
 	cp_resolve_changed(cp, changes);

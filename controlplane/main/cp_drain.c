@@ -60,7 +60,7 @@ static bool knows_all(struct ipc_request *r, const char *const *known)
 
 	json_object_foreach((json_t *)ipc_request_body(r), key, value)
 	{
-		bool found = !strcmp(key, "op") || !strcmp(key, "id");
+		bool found = !strcmp(key, "op") || !strcmp(key, "id") || !strcmp(key, "as");
 
 		for (const char *const *k = known; *k && !found; k++)
 			found = !strcmp(*k, key);
@@ -92,7 +92,7 @@ const struct drain *cp_find_drain(struct cp *cp, struct ipc_request *r, const ch
 		return NULL;
 	}
 	const struct drain *d = id <= UINT32_MAX ? drains_find(cp->drains, (uint32_t)id) : NULL;
-	if (d)
+	if (d && cp_drain_readable(cp, r, d))
 		return d;
 	struct model_error err = {.code = -ENOENT, .kind = "ltm drain", .reason = "does not exist"};
 	snprintf(err.object, sizeof(err.object), "%llu", id);
@@ -101,6 +101,13 @@ const struct drain *cp_find_drain(struct cp *cp, struct ipc_request *r, const ch
 }
 
 /* --- start ---------------------------------------------------------------------------------------- */
+
+static const struct object *find_pool(struct cp *cp, struct ipc_request *r, const char *name)
+{
+	uint32_t id;
+
+	return cp_find_owner(cp, r, KIND_POOL_MEMBER, name, &id) ? model_get(cp->model, id) : NULL;
+}
 
 static bool take_object(struct cp *cp, struct ipc_request *r, uint32_t *id)
 {
@@ -115,7 +122,7 @@ static bool take_object(struct cp *cp, struct ipc_request *r, uint32_t *id)
 	} else if (node) {
 		o = cp_find(cp, r, KIND_NODE, ID_NONE, node);
 	} else {
-		const struct object *owner = cp_find(cp, r, KIND_POOL, ID_NONE, pool);
+		const struct object *owner = find_pool(cp, r, pool);
 		o = owner ? cp_find(cp, r, KIND_POOL_MEMBER, owner->id, member) : NULL;
 	}
 	if (o && model_is_template(cp->model, o)) {
@@ -274,6 +281,19 @@ void cp_start_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *
 
 /* --- end ------------------------------------------------------------------------------------------ */
 
+/* Who may take its hold away. */
+static bool may_end(const struct cp *cp, const struct cp_user *user, const struct drain *d)
+{
+	const struct object *o = model_get(cp->model, d->object);
+
+	if (!o)
+		return false;
+	struct model_ask ask = model_ask_of(cp->model, o, MODEL_MODIFY);
+	ask.who = ROLE_OPERATOR;
+	ask.hold = d->class;
+	return cp_authorise(user, CP_CHANGE, &ask);
+}
+
 void cp_end_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 {
 	static const char *const known[] = {"drain", "enable", NULL};
@@ -290,6 +310,10 @@ void cp_end_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *us
 		return;
 	}
 	uint32_t id = d->id;
+	if (!enable && !may_end(cp, user, d)) {
+		cp_refuse(r, 403, "drain", "%s may not end it", user->name);
+		return;
+	}
 	/* Without its hold it ends by itself. */
 	if (enable && hold_commit(cp, user, d, 0, &changes, &err)) {
 		cp_refuse_model(r, &err, NULL);

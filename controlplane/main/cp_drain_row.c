@@ -91,6 +91,17 @@ json_t *cp_drain_row(struct cp *cp, const struct drain *d, const struct drain_fl
 	return row;
 }
 
+/* Who may read its object; of one that is gone, all of its kind in its partition. */
+bool cp_drain_readable(const struct cp *cp, const struct ipc_request *r, const struct drain *d)
+{
+	const struct object *o = model_get(cp->model, d->object);
+	const struct model_ask ask = {.kind = d->node ? KIND_NODE : KIND_POOL_MEMBER,
+		.path = d->node ? d->name : d->pool,
+		.hold = -1};
+
+	return o ? cp_may_read(r, o) : cp_authorise(ipc_request_kept(r), CP_READ, &ask);
+}
+
 /* --- all ------------------------------------------------------------------------------------------ */
 
 struct walk {
@@ -111,6 +122,8 @@ static enum ipc_step walk_next(struct ipc_request *r, void *ctx)
 			return IPC_END;
 		}
 		w->last = d->id;
+		if (!cp_drain_readable(w->cp, r, d))
+			continue;
 		w->count++;
 		ipc_row(r, cp_drain_row(w->cp, d, NULL));
 	}

@@ -10,6 +10,7 @@ struct list {
 	struct cp *cp;
 	struct cp_ids ids;
 	bool rest; /* else conf */
+	bool hashes;
 	unsigned flags;
 };
 
@@ -21,12 +22,24 @@ static void list_free(void *ctx)
 	free(l);
 }
 
+/* Administrators see what others must not. */
+static json_t *list_json(const struct list *l, const struct object *o)
+{
+	const struct user *u = model_user(o);
+	json_t *row = model_json(l->cp->model, o, false);
+
+	if (row && u && u->conf.encrypted_password && l->hashes)
+		json_object_set_new(row, "encryptedPassword",
+			json_string(model_string(l->cp->model, u->conf.encrypted_password)));
+	return row;
+}
+
 static json_t *list_row(const struct list *l, const struct object *o)
 {
 	struct text text = {0};
 
 	if (l->rest)
-		return model_json(l->cp->model, o, false);
+		return list_json(l, o);
 	model_print_object(l->cp->model, o, l->flags, &text);
 	json_t *row = text.failed ? NULL : ipc_text_new(text.data ? text.data : "", text.len);
 	text_fini(&text);
@@ -130,11 +143,15 @@ void cp_list(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	l->rest = form && !strcmp(form, "rest");
 	l->flags = (json_is_true(json_object_get(body, "all")) ? PRINT_ALL : 0) |
 		   (json_is_true(json_object_get(body, "holds")) ? PRINT_HOLDS : 0);
+	l->hashes = cp_authorise(user, CP_USERS, NULL);
+	l->flags |= l->hashes ? PRINT_HASHES : 0;
 	if (cp_argument(r, "kind", &kind) && cp_argument(r, "owner", &owner) &&
-		cp_argument(r, "name", &name) && list_collect(l, r, kind, owner, name))
+		cp_argument(r, "name", &name) && list_collect(l, r, kind, owner, name)) {
+		cp_ids_readable(&l->ids, r, cp->model);
 		ipc_stream(r, &stream, l);
-	else
+	} else {
 		list_free(l);
+	}
 	free(kind);
 	free(owner);
 	free(name);

@@ -24,22 +24,36 @@ static const char usage[] =
 	"  --dataplane-user NAME  may open the kernel taps (default root)\n"
 	"  --monitor-user NAME    weir-mon's user, may connect to mon.sock (default root)\n"
 	"  --mgmt-user NAME       weir-mgmt's user, may connect to cp.sock for others\n"
+	"  --initial-password-file FILE  where admin's first password is written, if he has none\n"
 	"  --verify               only check FILE: 0 if it is right, else says why and ends with "
 	"1\n"
 	"  --debug                more messages\n";
 
 struct options {
-	const char *run_dir, *config, *store, *dataplane_user, *monitor_user, *mgmt_user;
+	const char *run_dir, *config, *store, *dataplane_user, *monitor_user, *mgmt_user,
+		*password_file;
 	bool verify, debug;
 };
 
 static bool options_parse(int argc, char **argv, struct options *o)
 {
-	enum { RUN_DIR, CONFIG, STORE, USER, MONITOR_USER, MGMT_USER, VERIFY, DEBUG, HELP };
+	enum {
+		RUN_DIR,
+		CONFIG,
+		STORE,
+		USER,
+		MONITOR_USER,
+		MGMT_USER,
+		PASSWORD_FILE,
+		VERIFY,
+		DEBUG,
+		HELP
+	};
 	static const struct option known[] = {{"run-dir", 1, NULL, RUN_DIR},
 		{"config", 1, NULL, CONFIG}, {"store", 1, NULL, STORE},
 		{"dataplane-user", 1, NULL, USER}, {"monitor-user", 1, NULL, MONITOR_USER},
-		{"mgmt-user", 1, NULL, MGMT_USER}, {"verify", 0, NULL, VERIFY},
+		{"mgmt-user", 1, NULL, MGMT_USER},
+		{"initial-password-file", 1, NULL, PASSWORD_FILE}, {"verify", 0, NULL, VERIFY},
 		{"debug", 0, NULL, DEBUG}, {"help", 0, NULL, HELP}, {0}};
 	int c;
 
@@ -56,6 +70,8 @@ static bool options_parse(int argc, char **argv, struct options *o)
 			o->monitor_user = optarg;
 		else if (c == MGMT_USER)
 			o->mgmt_user = optarg;
+		else if (c == PASSWORD_FILE)
+			o->password_file = optarg;
 		else if (c == VERIFY)
 			o->verify = true;
 		else if (c == DEBUG)
@@ -265,6 +281,7 @@ static void cp_fini(struct cp *cp)
 	kernel_free(cp->kernel);
 	store_close(cp->store);
 	health_free(cp->health);
+	auth_free(cp->auth);
 	model_free(cp->model);
 	cp_index_fini(&cp->members);
 	cp_index_fini(&cp->virtuals);
@@ -312,6 +329,8 @@ int main(int argc, char **argv)
 		rc = cp_auth_init(&cp, o.mgmt_user);
 	if (rc == 0)
 		rc = sockets_init(&cp, o.run_dir);
+	if (rc == 0 && o.password_file)
+		rc = cp_first_password(&cp, o.password_file);
 	if (rc == 0)
 		rc = privileges_drop();
 	if (rc == 0)

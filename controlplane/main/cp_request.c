@@ -116,7 +116,7 @@ bool cp_find_owner(struct cp *cp, struct ipc_request *r, enum model_kind kind, c
 	if (!owner)
 		return true;
 	o = model_find(cp->model, owner_kind, ID_NONE, owner);
-	if (!o) {
+	if (!o || !cp_may_enter(r, o)) {
 		not_there(r, owner_kind, owner);
 		return false;
 	}
@@ -128,7 +128,7 @@ const struct object *cp_find(struct cp *cp, struct ipc_request *r, enum model_ki
 	uint32_t owner_id, const char *name)
 {
 	const struct object *o = model_find(cp->model, kind, owner_id, name);
-	if (o)
+	if (o && cp_may_read(r, o))
 		return o;
 	not_there(r, kind, name);
 	return NULL;
@@ -176,24 +176,43 @@ bool cp_ids_kind(struct cp_ids *ids, const struct model *m, enum model_kind kind
 	return ok;
 }
 
+void cp_ids_readable(struct cp_ids *ids, const struct ipc_request *r, const struct model *m)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < ids->count; i++) {
+		const struct object *o = model_get(m, ids->id[i]);
+
+		if (o && cp_may_read(r, o))
+			ids->id[count++] = ids->id[i];
+	}
+	ids->count = count;
+}
+
 static const struct {
 	const char *op;
-	enum model_role need;
+	enum cp_need need;
 	void (*handle)(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 } handlers[] = {
-	{"list", ROLE_GUEST, cp_list},
-	{"show", ROLE_GUEST, cp_show},
-	{"edit", ROLE_OPERATOR, cp_edit},
-	{"create", ROLE_OPERATOR, cp_transaction},
-	{"modify", ROLE_OPERATOR, cp_transaction},
-	{"delete", ROLE_OPERATOR, cp_transaction},
-	{"transaction", ROLE_OPERATOR, cp_transaction},
-	{"load", ROLE_ADMIN, cp_load},
-	{"save", ROLE_OPERATOR, cp_save},
-	{"delete-connections", ROLE_OPERATOR, cp_delete_connections},
-	{"start-drain", ROLE_OPERATOR, cp_start_drain},
-	{"end-drain", ROLE_OPERATOR, cp_end_drain},
-	{"wait-drain", ROLE_GUEST, cp_wait_drain},
+	{"list", CP_READ, cp_list},
+	{"show", CP_READ, cp_show},
+	{"edit", CP_CHANGE, cp_edit},
+	{"create", CP_CHANGE, cp_transaction},
+	{"modify", CP_CHANGE, cp_transaction},
+	{"delete", CP_CHANGE, cp_transaction},
+	{"transaction", CP_CHANGE, cp_transaction},
+	{"load", CP_LOAD, cp_load},
+	{"save", CP_SAVE, cp_save},
+	{"delete-connections", CP_CONNECTIONS, cp_delete_connections},
+	{"start-drain", CP_CHANGE, cp_start_drain},
+	{"end-drain", CP_CHANGE, cp_end_drain},
+	{"wait-drain", CP_READ, cp_wait_drain},
+	{"login", CP_LOGGED_IN, cp_login},
+	{"logout", CP_LOGGED_IN, cp_logout},
+	{"list-tokens", CP_LOGGED_IN, cp_list_tokens},
+	{"modify-token", CP_LOGGED_IN, cp_modify_token},
+	{"change-password", CP_LOGGED_IN, cp_change_password},
+	{"whoami", CP_LOGGED_IN, cp_whoami},
 };
 
 static void handle(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
@@ -203,7 +222,7 @@ static void handle(struct cp *cp, struct ipc_request *r, const struct cp_user *u
 	for (size_t i = 0; op && i < sizeof(handlers) / sizeof(*handlers); i++) {
 		if (strcmp(handlers[i].op, op))
 			continue;
-		if (cp_authorise(user, handlers[i].need))
+		if (!cp_authorise(user, handlers[i].need, NULL))
 			cp_refuse(r, 403, "", "%s may not do this", user->name);
 		else
 			handlers[i].handle(cp, r, user);

@@ -70,10 +70,12 @@ void cp_show_objects(struct cp *cp, struct ipc_request *r, enum model_kind kind)
 	}
 	s->cp = cp;
 	if (cp_argument(r, "owner", &owner) && cp_argument(r, "name", &name) &&
-		show_collect(s, r, kind, owner, name))
+		show_collect(s, r, kind, owner, name)) {
+		cp_ids_readable(&s->ids, r, cp->model);
 		ipc_stream(r, &stream, s);
-	else
+	} else {
 		show_free(s);
+	}
 	free(owner);
 	free(name);
 }
@@ -82,6 +84,16 @@ static bool kind_has_state(int kind)
 {
 	return kind == KIND_NODE || kind == KIND_POOL || kind == KIND_POOL_MEMBER ||
 	       kind == KIND_VIRTUAL || kind == KIND_VIRTUAL_ADDRESS;
+}
+
+/* What rows are of objects, each of which is asked for, is for all who may read some. */
+static enum cp_need need_of(const char *what, int kind)
+{
+	if (!strcmp(what, "sys history"))
+		return CP_AUDIT;
+	return kind_has_state(kind) || !strncmp(what, "ltm ", 4) || !strcmp(what, "sys version")
+		       ? CP_READ
+		       : CP_LOOK;
 }
 
 void cp_show(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
@@ -93,6 +105,8 @@ void cp_show(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	int kind = what ? cp_kind(what) : -1;
 	if (!what)
 		cp_refuse(r, 400, "what", "is missing");
+	else if (!cp_authorise(user, need_of(what, kind), NULL))
+		cp_refuse(r, 403, "what", "%s may not see %s", user->name, what);
 	else if (kind_has_state(kind))
 		cp_show_objects(cp, r, kind);
 	else if (!strcmp(what, "ltm drain"))

@@ -118,6 +118,16 @@ static void memory_rows(struct ipc_request *r, const struct msg_memory_info *m)
 				   (json_int_t)rows[i].value, "unit", rows[i].unit));
 }
 
+/* A connection is of the partition of its virtual server. */
+static bool flow_readable(const struct question *q, const struct flow_row *f)
+{
+	const struct object *virtual = model_get(q->cp->model, f->virtual_id);
+	const struct model_ask everywhere = {.kind = MODEL_KINDS};
+
+	return virtual ? cp_may_read(q->r, virtual)
+		       : cp_authorise(ipc_request_kept(q->r), CP_LOOK, &everywhere);
+}
+
 static void on_rows(void *ctx, const struct msg_header *message)
 {
 	struct question *q = ctx;
@@ -127,7 +137,8 @@ static void on_rows(void *ctx, const struct msg_header *message)
 	if (message->type == MSG_MEMORY_INFO)
 		memory_rows(q->r, (const struct msg_memory_info *)message);
 	for (uint32_t i = 0; message->type == MSG_SCAN_ROWS && i < scan->count; i++)
-		ipc_row(q->r, cp_flow_row(q->cp, &scan->row[i]));
+		if (flow_readable(q, &scan->row[i]))
+			ipc_row(q->r, cp_flow_row(q->cp, &scan->row[i]));
 	for (uint32_t i = 0; message->type == MSG_NEIGHBOUR_ROWS && i < neighbours->count; i++)
 		if (ip_is_v4(&neighbours->row[i].addr) != q->ipv6)
 			ipc_row(q->r, neighbour_object(q->cp, &neighbours->row[i]));
@@ -204,6 +215,21 @@ static struct question *question_new(
 	return q;
 }
 
+/* Those of an object in its partition, others in all. False: refused. */
+static bool may_delete(const struct cp *cp, struct ipc_request *r, const struct flow_filter *f)
+{
+	const struct cp_user *user = ipc_request_kept(r);
+	uint32_t id = f->virtual_id ? f->virtual_id : f->pool_id ? f->pool_id : f->node_id;
+	const struct object *o = model_get(cp->model, id);
+	const struct model_ask ask = {
+		.kind = MODEL_KINDS, .who = ROLE_OPERATOR, .path = o ? o->path : NULL};
+
+	if (cp_authorise(user, CP_CONNECTIONS, &ask))
+		return true;
+	cp_refuse(r, 403, "filter", "%s may delete connections of his partition alone", user->name);
+	return false;
+}
+
 static void show_scan(struct cp *cp, struct ipc_request *r, bool deletes)
 {
 	const json_t *body = ipc_request_body(r);
@@ -215,7 +241,8 @@ static void show_scan(struct cp *cp, struct ipc_request *r, bool deletes)
 	q->deletes = deletes;
 	q->limit = limit > 0 ? (uint64_t)limit : 0;
 	q->scan.action = deletes ? SCAN_DELETE : SCAN_LIST;
-	if (cp_flow_filter(cp, r, json_object_get(body, "filter"), &q->scan.filter))
+	if (cp_flow_filter(cp, r, json_object_get(body, "filter"), &q->scan.filter) &&
+		(!deletes || may_delete(cp, r, &q->scan.filter)))
 		ipc_stream(r, &question_stream, q);
 	else
 		free(q);

@@ -101,7 +101,8 @@ static void monitors_of_kind(struct cp *cp, struct ipc_request *r, unsigned kind
 	const struct object *o;
 
 	for (unsigned i = 0; (o = model_at(cp->model, kind, i)); i++)
-		ipc_row(r, monitor_row(cp, o));
+		if (cp_may_read(r, o))
+			ipc_row(r, monitor_row(cp, o));
 }
 
 /* A monitor that the request names, with or without its type. NULL: refused. */
@@ -111,10 +112,11 @@ static const struct object *monitor_find(
 	const struct object *o = kind >= 0 ? model_find(cp->model, kind, ID_NONE, name)
 					   : model_monitor_find(cp->model, name);
 
-	if (!o)
-		cp_refuse(r, 404, "name", "%s %s: does not exist",
-			kind >= 0 ? model_kinds[kind].words : "ltm monitor", name);
-	return o;
+	if (o && cp_may_read(r, o))
+		return o;
+	cp_refuse(r, 404, "name", "%s %s: does not exist",
+		kind >= 0 ? model_kinds[kind].words : "ltm monitor", name);
+	return NULL;
 }
 
 void cp_show_monitors(struct cp *cp, struct ipc_request *r, int kind)
@@ -335,13 +337,13 @@ static void put_stats(json_t *row, const struct stats *s)
 }
 
 /* NULL: it is gone. */
-static json_t *instance_row(struct cp *cp, const struct instance *in)
+static json_t *instance_row(struct cp *cp, const struct ipc_request *r, const struct instance *in)
 {
 	const struct object *o = model_get(cp->model, in->object);
 	const struct object *monitor = model_get(cp->model, in->monitor);
 	json_t *row;
 
-	if (!o || !monitor)
+	if (!o || !monitor || !cp_may_read(r, o))
 		return NULL;
 	row = json_object();
 	put_text(row, "monitorKind", model_kinds[monitor->kind].words);
@@ -375,7 +377,7 @@ static enum ipc_step listing_next(struct ipc_request *r, void *ctx)
 	if (!l->asked)
 		return IPC_WAIT;
 	for (int i = 0; i < ROWS_AT_ONCE && l->next < l->count; i++) {
-		json_t *row = instance_row(l->cp, &l->instance[l->next++]);
+		json_t *row = instance_row(l->cp, r, &l->instance[l->next++]);
 
 		if (row)
 			ipc_row(r, row);

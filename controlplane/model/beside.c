@@ -20,8 +20,10 @@ static int address_object(struct model *m, enum model_kind kind, const char *pat
 	const struct ip_addr *addr, struct item **out, struct model_error *err)
 {
 	char text[IP_ADDR_TEXT];
-	int rc = change_create(m, kind, NULL, path, ID_NONE, out, err);
+	int rc = change_check_create(m, kind, NULL, path, err);
 
+	if (!rc)
+		rc = change_create(m, kind, NULL, path, ID_NONE, out, err);
 	if (rc)
 		return rc;
 	rc = set_text(m, *out, model_field_find(kind, NULL, "address"), ip_format(addr, text), err);
@@ -71,8 +73,10 @@ int beside_create(struct model *m, const struct field *f, const char *path, stru
 static int named_node(struct model *m, const char *path, const struct pool_member *member,
 	struct item **node, struct model_error *err)
 {
-	int rc = change_create(m, KIND_NODE, NULL, path, ID_NONE, node, err);
+	int rc = change_check_create(m, KIND_NODE, NULL, path, err);
 
+	if (!rc)
+		rc = change_create(m, KIND_NODE, NULL, path, ID_NONE, node, err);
 	if (rc)
 		return rc;
 	struct node *n = (*node)->data;
@@ -170,6 +174,11 @@ static int virtual_profile(struct model *m, struct item *it, struct model_error 
 		v->conf.ip_protocol == 17 ? "/Common/udp" : "/Common/fastL4", ID_NONE, NULL, err);
 }
 
+static bool address_is_there(const struct model *m, const struct item *address)
+{
+	return !address->touch || touch_of(m, address)->before;
+}
+
 /* One mask for a virtual server and its address; the address is the virtual server's if nobody else's. */
 static int virtual_mask(
 	struct model *m, struct item *it, struct item *address, struct model_error *err)
@@ -187,6 +196,9 @@ static int virtual_mask(
 	if (address->o.users > 1)
 		return fail(m, err, -EINVAL, it, "mask",
 			"virtual address %s has another mask, and other users", address->o.path);
+	if (address_is_there(m, address) &&
+		change_check_create(m, KIND_VIRTUAL_ADDRESS, NULL, address->o.path, err))
+		return -EPERM;
 	if (!item_touch(m, address))
 		return fail(m, err, -ENOMEM, it, "mask", "no memory");
 	a->conf.mask = v->conf.mask;

@@ -185,12 +185,70 @@ int change_delete(struct model *m, struct item *it, struct model_error *err)
 	return 0;
 }
 
-int change_check_role(const struct model *m, enum model_role who, const struct item *it,
-	const char *field, struct model_error *err)
+/* ---- who may ---- */
+
+static const char *server_of(const struct model *m, const struct object *o)
 {
-	if (m->internal || m->actor.role >= who)
+	const struct pool_member *member = model_pool_member(o);
+	const struct item *node = member ? item_of(m, member->conf.node) : NULL;
+
+	return o->kind == KIND_NODE ? o->path : node ? node->o.path : NULL;
+}
+
+struct model_ask model_ask_of(const struct model *m, const struct object *o, enum model_deed deed)
+{
+	const struct item *owner = item_of(m, o->owner);
+
+	return (struct model_ask){.deed = deed,
+		.kind = o->kind,
+		.who = model_kinds[o->kind].who,
+		.path = owner ? owner->o.path : o->path,
+		.server = server_of(m, o),
+		.hold = -1};
+}
+
+static bool may(const struct model *m, const struct model_ask *ask)
+{
+	return m->actor.may ? m->actor.may(m->actor.who, ask) : m->actor.role >= ask->who;
+}
+
+int change_check(
+	struct model *m, const struct item *it, const struct field *f, struct model_error *err)
+{
+	struct model_ask ask = model_ask_of(m, &it->o, f ? MODEL_MODIFY : MODEL_DELETE);
+
+	ask.field = f;
+	if (f)
+		ask.who = f->who;
+	if (m->internal || may(m, &ask))
 		return 0;
-	return fail((struct model *)m, err, -EPERM, it, field, "your role may not change this");
+	return fail(m, err, -EPERM, it, f ? f->name : NULL, "your role may not change this");
+}
+
+int change_check_hold(
+	struct model *m, const struct item *it, enum hold_class class, struct model_error *err)
+{
+	struct model_ask ask = model_ask_of(m, &it->o, MODEL_MODIFY);
+
+	ask.who = ROLE_OPERATOR;
+	ask.hold = class;
+	if (m->internal || may(m, &ask))
+		return 0;
+	return fail(m, err, -EPERM, it, "holds", "your role may not change this");
+}
+
+int change_check_create(struct model *m, enum model_kind kind, const struct item *owner,
+	const char *path, struct model_error *err)
+{
+	const struct model_ask ask = {.deed = MODEL_CREATE,
+		.kind = (uint8_t)kind,
+		.who = model_kinds[kind].who,
+		.path = owner ? owner->o.path : path,
+		.hold = -1};
+
+	if (may(m, &ask))
+		return 0;
+	return fail_named(m, err, -EPERM, kind, path, NULL, "your role may not create this");
 }
 
 /* ---- end ---- */

@@ -318,7 +318,7 @@ int conf_on_hold(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result)
 	if (reason)
 		conf_unquote(reason);
 	for (unsigned i = 0; part == 3 && !rc && i < l->count; i++) {
-		rc = change_check_role(conf->m, ROLE_OPERATOR, l->target[i], "holds", conf->err);
+		rc = change_check_hold(conf->m, l->target[i], conf->hold_class, conf->err);
 		if (!rc)
 			rc = change_hold(conf->m, l->target[i], conf->hold_class, conf->hold_bits,
 				reason, 0, conf->err);

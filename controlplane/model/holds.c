@@ -88,6 +88,6 @@ int model_hold(struct model *m, uint32_t id, enum hold_class class, unsigned bit
 		bits > (HOLD_SESSION | HOLD_STATE))
 		return fail_named(
 			m, err, -EINVAL, MODEL_KINDS, "", "holds", "nothing that can be held");
-	rc = change_check_role(m, ROLE_OPERATOR, it, "holds", err);
+	rc = change_check_hold(m, it, class, err);
 	return rc ? rc : change_hold(m, it, class, bits, reason ? reason : "", clear, err);
 }

@@ -320,9 +320,8 @@ int create_allowed(struct model *m, enum model_kind kind, struct item *owner, co
 {
 	const struct kind *k = &model_kinds[kind];
 
-	if (!m->internal && m->actor.role < k->who)
-		return fail_named(
-			m, err, -EPERM, kind, path, NULL, "your role may not create this");
+	if (!m->internal && change_check_create(m, kind, owner, path, err))
+		return -EPERM;
 	if (k->fixed && !m->internal)
 		return fail_named(m, err, item_find(m, kind, ID_NONE, path) ? -EEXIST : -EOPNOTSUPP,
 			kind, path, NULL, "objects of this kind cannot be created");
@@ -375,7 +374,7 @@ int model_delete(struct model *m, uint32_t id, struct model_error *err)
 
 	if (rc)
 		return rc;
-	rc = change_check_role(m, kind_of(it)->who, it, NULL, err);
+	rc = change_check(m, it, NULL, err);
 	if (rc)
 		return rc;
 	if (it->o.builtin || kind_of(it)->fixed)

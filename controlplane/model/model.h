@@ -342,11 +342,30 @@ void model_mask_secrets(const char *text, struct text *out);
 
 /* ---- transactions ---- */
 
+enum model_deed { MODEL_READ, MODEL_CREATE, MODEL_MODIFY, MODEL_DELETE, MODEL_DEEDS };
+
+/* What somebody wants to do. */
+struct model_ask {
+	uint8_t deed; /* enum model_deed */
+	uint8_t kind;
+	enum model_role who;	   /* the least role that may, by the schema */
+	const char *path;	   /* of the object; of a child, its owner's */
+	const char *server;	   /* path of the node of a node or member, or NULL */
+	const struct field *field; /* that is modified; NULL: a hold, or all of the object */
+	int hold;		   /* class of the hold that is set or taken away, else -1 */
+};
+
 struct model_actor {
 	enum hold_class class; /* whose holds session and state set */
 	enum model_role role;
 	const char *reason; /* of holds; may be NULL */
+	/* Decides what the actor may, in the place of role; NULL: role does. */
+	bool (*may)(const void *who, const struct model_ask *ask);
+	const void *who;
 };
+
+/* The question whether somebody may read or delete an object. */
+struct model_ask model_ask_of(const struct model *m, const struct object *o, enum model_deed deed);
 
 int model_begin(struct model *m, const struct model_actor *actor);
 

@@ -207,8 +207,14 @@ void change_defaults(
 	struct model *m, struct item *it); /* of a new item: references that have one */
 /* Gives one field its default; the item is touched. */
 void change_default(struct model *m, struct item *it, const struct field *f);
-int change_check_role(const struct model *m, enum model_role who, const struct item *it,
-	const char *field, struct model_error *err);
+/* Whether the actor may; f NULL: delete it. */
+int change_check(
+	struct model *m, const struct item *it, const struct field *f, struct model_error *err);
+int change_check_hold(
+	struct model *m, const struct item *it, enum hold_class class, struct model_error *err);
+/* The same of an object that is to be; also what comes into being beside others is asked for. */
+int change_check_create(struct model *m, enum model_kind kind, const struct item *owner,
+	const char *path, struct model_error *err);
 /* Hold bits of one class become bits (reason NULL = the actor's); bits in clear go from all classes. */
 int change_hold(struct model *m, struct item *it, enum hold_class class, unsigned bits,
 	const char *reason, unsigned clear, struct model_error *err);

@@ -102,7 +102,7 @@ void change_defaults(struct model *m, struct item *it)
 static int set_begin(
 	struct model *m, struct item *it, const struct field *f, struct model_error *err)
 {
-	int rc = change_check_role(m, f->who, it, f->name, err);
+	int rc = change_check(m, it, f, err);
 
 	if (rc)
 		return rc;
@@ -334,6 +334,9 @@ int set_defaults(struct model *m, struct item *it, struct model_error *err)
 			continue;
 		if (is_untouched_default(m, it, f))
 			continue; /* most of a big file */
+		if (!f->hold && f->type != TYPE_HOLDS && !value_is_default(m, it, f) &&
+			change_check(m, it, f, err))
+			return -EPERM;
 		if (!it->base) {
 			change_default(m, it, f);
 			continue;
