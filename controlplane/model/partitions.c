@@ -78,7 +78,7 @@ int check_place(struct model *m, struct item *it, struct model_error *err)
 	if (!rc && *place && item_of(m, it->o.owner))
 		rc = check_near(m, it, place, NULL, it->o.path, err);
 	for (unsigned i = 0; !rc && *place && i < k->field_count; i++)
-		if (k->fields[i].refs)
+		if (k->fields[i].ref_count)
 			rc = check_named(m, it, place, &k->fields[i], err);
 	return rc;
 }
