@@ -166,6 +166,22 @@ static void compile_fastl4(struct compiler *c, const struct object *o)
 	};
 }
 
+/* Balanced packet by packet: what only a proxy could do stays undone. */
+static void compile_tcp(struct compiler *c, const struct object *o)
+{
+	const struct profile_tcp_conf *conf = &model_profile_tcp(o)->conf;
+
+	compile_row_is(c, o->id, SNAP_PROFILE);
+	*(struct snap_profile *)compile_row(c, SNAP_PROFILE) = (struct snap_profile){
+		.id = o->id,
+		.kind = SNAP_PROFILE_FASTL4,
+		.reset_on_timeout = conf->reset_on_timeout,
+		.idle_timeout = conf->idle_timeout,
+		.handshake_timeout = 5,
+		.close_timeout = 5,
+	};
+}
+
 static void compile_udp(struct compiler *c, const struct object *o)
 {
 	compile_row_is(c, o->id, SNAP_PROFILE);
@@ -333,6 +349,7 @@ void compile_ltm(struct compiler *c)
 		{KIND_POOL, compile_pool},
 		{KIND_PROFILE_FASTL4, compile_fastl4},
 		{KIND_PROFILE_UDP, compile_udp},
+		{KIND_PROFILE_TCP, compile_tcp},
 		{KIND_SNATPOOL, compile_snatpool},
 		{KIND_VIRTUAL_ADDRESS, compile_vaddr},
 		{KIND_VIRTUAL, compile_virtual},

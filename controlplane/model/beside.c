@@ -331,6 +331,9 @@ int beside_complete(struct model *m, struct item *it, struct model_error *err)
 			m, it, "interface", &((struct vlan_interface *)data)->conf.interface, err);
 	case KIND_VLAN:
 		return vlan_tag(m, it, err);
+	case KIND_SSL_CERT:
+	case KIND_SSL_KEY:
+		return tls_file_complete(m, it, err);
 	case KIND_USER:
 		return user_complete(m, it, err);
 	case KIND_PARTITION_ACCESS:
@@ -375,7 +378,7 @@ bool field_inherits(const struct item *it, const struct field *f)
 {
 	const struct kind *k = kind_of(it);
 
-	return kind_parent_field(it->o.kind) && f != k->fields && f->type != TYPE_REF && !f->own;
+	return kind_parent_field(it->o.kind) && f != k->fields && !f->own;
 }
 
 /* What a built-in object came with and its parent did not counts as given, too. */
@@ -408,8 +411,7 @@ static int inherit(struct model *m, struct item *it, unsigned depth, struct mode
 			return fail(m, err, -ENOMEM, it, f->name, "no memory");
 		/* what is the parent's is inherited, also if it was said: a client writes back all it read */
 		it->given &= ~(1ull << i);
-		if (f->type == TYPE_STRING)
-			strings_count(&m->strings, *(const uint32_t *)field_in(f, parent->data), 1);
+		field_count_texts(m, f, field_in(f, parent->data), 1);
 		field_put(m, it, f, field_in(f, parent->data));
 	}
 	return rc;

@@ -257,21 +257,56 @@ static int check_virtual_type(struct model *m, struct item *it, struct model_err
 	return 0;
 }
 
+/* Whether the dataplane does what the profile says. */
+static int check_profile_use(struct model *m, struct item *it, const struct virtual *v,
+	const struct item *profile, struct model_error *err)
+{
+	const char *path = profile->o.path;
+
+	if (kind_of(profile)->later)
+		return fail(m, err, -EOPNOTSUPP, it, "profiles", "%s: %s", path,
+			kind_of(profile)->later);
+	if (profile->o.kind == KIND_PROFILE_UDP && v->conf.ip_protocol != 17)
+		return fail(
+			m, err, -EINVAL, it, "profiles", "profile %s needs ip-protocol udp", path);
+	if (profile->o.kind == KIND_PROFILE_TCP && v->conf.ip_protocol != 6)
+		return fail(
+			m, err, -EINVAL, it, "profiles", "profile %s needs ip-protocol tcp", path);
+	return 0;
+}
+
 static int check_virtual_profile(struct model *m, struct item *it, struct model_error *err)
 {
+	static const char *const contexts[] = {"all", "clientside", "serverside"};
 	const struct virtual *v = it->data;
 
 	order_fix(&it->children);
-	if (it->children.count > 1)
-		return fail(m, err, -EINVAL, it, "profiles", "takes one profile, fastL4 or udp");
 	for (unsigned i = 0; i < it->children.count; i++) {
-		struct item *row = it->children.v[i];
-		struct item *profile =
-			item_of(m, ((const struct virtual_profile *)row->data)->conf.profile);
-		if (profile && profile->o.kind == KIND_PROFILE_UDP && v->conf.ip_protocol != 17)
-			return fail(m, err, -EINVAL, it, "profiles",
-				"profile %s needs ip-protocol udp", profile->o.path);
+		const struct virtual_profile *row = it->children.v[i]->data;
+		const struct item *profile = item_of(m, row->conf.profile);
+		int rc = profile ? check_profile_use(m, it, v, profile, err) : 0;
+		if (rc)
+			return rc;
+		if (row->conf.context != VIRTUAL_PROFILE_CONTEXT_ALL)
+			return fail(m, err, -EOPNOTSUPP, it, "profiles",
+				"%s: context %s is not carried out yet: a profile is that of both "
+				"sides",
+				profile->o.path, contexts[row->conf.context]);
 	}
+	if (it->children.count > 1)
+		return fail(m, err, -EINVAL, it, "profiles",
+			"takes one profile of a protocol: fastL4, tcp or udp");
+	return 0;
+}
+
+/* Any type: a virtual server names it without. */
+static int check_profile(struct model *m, struct item *it, struct model_error *err)
+{
+	for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
+		if (model_kinds[kind].profile && kind != it->o.kind &&
+			item_find(m, kind, ID_NONE, it->o.path))
+			return fail(m, err, -EEXIST, it, NULL, "a profile of type %s has this name",
+				strrchr(model_kinds[kind].words, ' ') + 1);
 	return 0;
 }
 
@@ -365,6 +400,8 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 		return rc;
 	if (kind_of(it)->monitor)
 		return check_monitor(m, it, err);
+	if (kind_of(it)->profile)
+		return check_profile(m, it, err);
 	switch (it->o.kind) {
 	case KIND_NODE:
 		return check_node(m, it, err);

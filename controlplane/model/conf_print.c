@@ -223,6 +223,10 @@ static void print_fields(const struct model *m, const struct item *it, unsigned 
 		}
 		print_field(m, it, f, depth + (f->group != NULL), out);
 	}
+	if (group) {
+		indent(out, depth);
+		text_printf(out, "}\n");
+	}
 }
 
 static void print_store_words(

@@ -511,9 +511,20 @@ static int read_children(struct words *w, enum model_kind kind)
 
 /* ---- objects ---- */
 
-enum { KIND_WORDS_MAX = 3 };
+enum { KIND_WORDS_USUAL = 3, KIND_WORDS_MAX = 5 };
 
-/* The kind at the start, one to three words. */
+static bool kind_begins(const char *words)
+{
+	size_t len = strlen(words);
+
+	for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
+		if (!strncmp(model_kinds[kind].full, words, len) &&
+			model_kinds[kind].full[len] == ' ')
+			return true;
+	return false;
+}
+
+/* The kind at the start, one to five words. */
 static int read_kind(struct words *w)
 {
 	int line = w->lex->word_line;
@@ -535,6 +546,8 @@ static int read_kind(struct words *w)
 			text_fini(&all);
 			return 0;
 		}
+		if (count >= KIND_WORDS_USUAL && all.data && !kind_begins(all.data))
+			break;
 	}
 	if (w->token != TOKEN_BAD || !all.data)
 		name_set(w, all.data ? all.data : "");

@@ -132,6 +132,7 @@ def field_row(kinds, k, f, word_table):
         "refs": f"(const uint8_t[]){{{', '.join(kind_id(kinds, r) for r in f['refs'])}}}" if f["refs"] else None,
         "ref_count": str(len(f["refs"])) if f["refs"] else None,
         "probe": quote(f.get("probe")), "folder": quote(f.get("folder")),
+        "rest_empty": quote(f.get("rest-empty")),
         "rest_string": "true" if f.get("rest-type") == "string" else None,
         "default_only": "true" if f.get("accept") == "default" else None,
     }
@@ -148,6 +149,28 @@ def variables(kinds):
             out += (f"\t{{{quote(v['name'])}, {quote(v['default'])}, {low}, {high}, {v.get('min', 0)}u, "
                     f"{v.get('max', 0)}u, {quote(v['sentence'])}}},\n")
     return f"const struct db_variable model_db_variables[] = {{\n{out}\t{{0}},\n}};\n"
+
+
+def builtin_values(k, row):
+    """Field and text, a list entry by entry."""
+    index = {f["name"]: i for i, f in enumerate(k["fields"]) if not f.get("group")}
+    return [(index[name], str(text)) for name, value in row.items() if name != "name"
+            for text in (value if isinstance(value, list) else [value])]
+
+
+def builtins(kinds):
+    """What schema/ says that comes with Weir; the parents of all others first."""
+    out, rows = "", ""
+    for k in kinds:
+        builtin = k.get("builtin", {"slot": 0, "rows": []})
+        for slot, row in enumerate(builtin["rows"], builtin["slot"]):
+            values = "".join(f"\t{{{i}, {quote(text)}}},\n" for i, text in builtin_values(k, row))
+            name = f"builtin_{slot}" if values else "NULL"
+            if values:
+                out += f"static const struct builtin_value {name}[] = {{\n{values}\t{{0, NULL}},\n}};\n"
+            path = row["name"] if k["name"] != "path" else "/Common/" + row["name"]
+            rows += f"\t{{KIND_{upper(k['c'])}, {slot}, {quote(path)}, {name}}},\n"
+    return out + f"const struct builtin_row model_builtins[] = {{\n{rows}\t{{0}},\n}};\n"
 
 
 NAMES = {"path": "NAME_PATH", "plain": "NAME_PLAIN", "folder": "NAME_FOLDER", "member": "NAME_MEMBER",
@@ -172,6 +195,8 @@ def kind_row(kinds, k):
             f".child = {kind_id(kinds, k['child']) if k.get('child') else -1},\n"
             f"\t\t.fixed = {str(bool(k.get('fixed'))).lower()}, .inlined = {str(bool(k.get('inline'))).lower()}, "
             f".monitor = {str(k['kind'].startswith('ltm monitor ')).lower()}, "
+            f".profile = {str(k['kind'].startswith('ltm profile ')).lower()}, "
+            f".later = {quote(k.get('later'))}, .rest_none = {str(bool(k.get('rest-none'))).lower()},\n\t\t"
             f".in_partition = {str(k['name'] == 'path').lower()}, .name_form = {NAMES[k['name']]},\n"
             f"\t\t.holds = {live}, .order = {order}, .key = {key},\n\t}},\n")
 
@@ -192,6 +217,7 @@ def tables(kinds):
     out.append("const struct kind model_kinds[MODEL_KINDS] = {\n" +
                "".join(kind_row(kinds, k) for k in kinds) + "};\n")
     out.append(variables(kinds))
+    out.append(builtins(kinds))
     aliases = "".join(f"\t{{{quote(a)}, KIND_{upper(k['c'])}}},\n" for k in kinds for a in k.get("alias", []))
     out.append(f"const struct kind_alias model_kind_aliases[] = {{\n{aliases}\t{{NULL, 0}},\n}};\n")
     return "\n".join(x for x in out if x)

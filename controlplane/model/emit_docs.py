@@ -88,6 +88,10 @@ def page(k):
         out.append(f"Stands in the block `{k['block']}` of [{k['owner']}]({k['owner'].replace(' ', '-')}.md).\n")
     if k.get("child"):
         out.append(f"Holds [{k['child']}]({k['child'].replace(' ', '-')}.md).\n")
+    if k.get("later"):
+        out.append(f"Objects are kept and checked, but no virtual server can use one: {k['later']}.\n")
+    if k.get("builtin"):
+        out.append("Built in: " + ", ".join(f"`{r['name']}`" for r in k["builtin"]["rows"]) + ".\n")
     if k.get("fixed"):
         out.append("Comes with Weir: it can be changed, not created or deleted.\n")
     out.append(f"REST: `/mgmt/tm/{k['rest']}`. Created and deleted by: {k['who']}.\n" if not k.get("owner")

@@ -5,6 +5,7 @@
 usage: generate.py c SCHEMA_DIR OUT_DIR | generate.py docs SCHEMA_DIR OUT_DIR
        generate.py check SCHEMA_DIR DOCS_DIR   (fails if the pages in DOCS_DIR are not up to date)
 """
+import fnmatch
 import json
 import os
 import re
@@ -22,19 +23,24 @@ MONITORS = "ltm monitor "
 MONITOR_TYPES = ["tcp", "tcp-half-open", "tcp-echo", "udp", "http", "https", "icmp", "gateway-icmp", "inband",
                  "external", "dns", "smtp", "ftp", "nntp", "pop3", "imap", "redis", "sip", "radius", "mysql",
                  "postgresql", "ldap", "snmp-dca", "agent-check"]
+PROFILES = "ltm profile "
+PROFILE_TYPES = ["fastl4", "udp", "tcp", "http", "client-ssl", "server-ssl", "one-connect", "fasthttp", "diameter",
+                 "dhcpv4", "dhcpv6", "sip", "http-compression", "web-acceleration", "http2", "ftp", "dns", "stream",
+                 "analytics"]
 # What is named stands in weir.conf before what names it.
-ORDER = ["auth partition", "auth password-policy", "auth user", "sys folder", "cm device", "cm traffic-group", "sys db", "sys dns", "sys httpd", "net route-domain",
+ORDER = ["auth partition", "auth password-policy", "auth user", "sys folder", "sys file ssl-cert", "sys file ssl-key", "cm device", "cm traffic-group", "sys db", "sys dns", "sys httpd", "net route-domain",
          "net interface", "net vlan", "net self", "net route", *(MONITORS + t for t in MONITOR_TYPES),
-         "ltm default-node-monitor", "ltm node", "ltm pool", "ltm profile fastl4",
-         "ltm profile udp", "ltm snat-translation", "ltm snatpool", "ltm virtual-address", "ltm virtual"]
+         "ltm default-node-monitor", "ltm node", "ltm pool", *(PROFILES + t for t in PROFILE_TYPES),
+         "ltm message-routing sip profile session", "ltm snat-translation", "ltm snatpool", "ltm virtual-address", "ltm virtual"]
 KIND_KEYS = {"kind", "c", "title", "rest", "name", "who", "fixed", "sentence", "fields", "child", "owner",
-             "block", "alias", "variables", "include", "change", "inline"}
+             "block", "alias", "variables", "include", "change", "inline", "builtin", "later", "rest-none"}
 KINDS_MAX = 255  # object.kind
 FIELDS_MAX = 64  # bits of a mask
+BUILTIN_SLOTS = [(24, 128), (176, 256)]  # of ids, beside those that model.c hands out
 FIELD_KEYS = {"name", "c", "group", "type", "rest", "opposite", "unit", "default", "min", "max", "values",
               "supported", "words", "refs", "class", "effect", "who", "hold", "required", "create-only",
               "accept", "derived", "hidden", "key", "host", "rest-type", "rest-reference", "read-only",
-              "sentence", "own", "pattern", "pairs", "probe", "folder", "password", "hash"}
+              "sentence", "own", "pattern", "pairs", "probe", "folder", "password", "hash", "rest-empty"}
 
 
 def camel(name):
@@ -108,10 +114,11 @@ def all_fields(folder, kind):
 
 
 def named(kind, names, f):
-    """The kinds a field may name: "this" is its own."""
+    """The kinds a field may name: "this" is its own, "ltm profile *" all profiles."""
     if f["type"] == "monitor-rule":
         return [name for name in names if name.startswith(MONITORS)]
-    return [kind["kind"] if ref == "this" else ref for ref in f.get("refs", [])]
+    refs = [kind["kind"] if ref == "this" else ref for ref in f.get("refs", [])]
+    return [name for ref in refs for name in (fnmatch.filter(names, ref) if ref.endswith("*") else [ref])]
 
 
 def load(folder):
@@ -146,10 +153,24 @@ def load(folder):
                 fail(k["kind"], "", f"unknown kind {other}")
         if not k.get("owner") and k["kind"] not in ORDER:
             fail(k["kind"], "", "has no place in ORDER")
+    check_builtins(kinds)
     # Owners keep their place, children stand behind them.
     place = {name: i for i, name in enumerate(ORDER)}
     kinds.sort(key=lambda k: (place[k.get("owner") or k["kind"]], bool(k.get("owner"))))
     return kinds
+
+
+def check_builtins(kinds):
+    """Their ids stay the same: each has its slot, none has two objects."""
+    taken = {}
+    for k in kinds:
+        builtin = k.get("builtin", {"slot": 0, "rows": []})
+        for slot, row in enumerate(builtin["rows"], builtin["slot"]):
+            if slot in taken or not any(low <= slot < high for low, high in BUILTIN_SLOTS):
+                fail(k["kind"], row["name"], f"slot {slot} is not free")
+            taken[slot] = row["name"]
+            for name in set(row) - {"name"} - {f["name"] for f in k["fields"] if not f.get("group")}:
+                fail(k["kind"], name, "is no field")
 
 
 def write(path, text):

@@ -6,7 +6,10 @@
 
 #include "model/model_internal.h"
 
-/* Ids below the first are the built-in objects', the same in every run and version: each list may grow. */
+/*
+ * Ids below the first are the built-in objects', the same in every run and version: each list may grow.
+ * The schema says its own.
+ */
 enum { BUILTIN_SLOTS = 256, BUILTIN_MONITORS = 128 };
 
 /* ---- built-in objects ---- */
@@ -73,6 +76,7 @@ static int builtins(struct model *m)
 		rc = builtin_text(m, rows[i].kind, rows[i].path, rows[i].field, rows[i].value);
 	for (const struct db_variable *v = model_db_variables; !rc && v->name; v++)
 		rc = builtin_text(m, KIND_DB, v->name, "value", v->default_text);
+	rc = rc ? rc : builtins_of_schema(m);
 	rc = rc ? rc : slots_begin_at(m, BUILTIN_MONITORS);
 	rc = rc ? rc : monitors_builtin(m);
 	rc = rc ? rc : builtin_text(m, KIND_DNS, "dns", NULL, NULL);

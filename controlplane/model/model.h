@@ -136,19 +136,20 @@ struct field {
 	const char *folder; /* its text names a file in this directory beside weir.conf, or NULL */
 	uint8_t hold; /* HOLD_SESSION, HOLD_STATE: the enum is read from and written to the holds */
 	bool required;
-	bool rest_string;    /* a number that REST gives as text */
-	bool default_only;   /* other values than the default are "not supported yet" */
-	bool create_only;    /* cannot change later */
-	bool derived;	     /* follows from the object's name or other fields */
-	bool hidden;	     /* not shown as a field: the name says it */
-	bool key;	     /* no two objects of the kind have the same */
-	bool host;	     /* a prefix that keeps its host part; a destination without a port */
-	bool own;	     /* not taken from defaults-from */
-	bool pairs;	     /* a text of lines NAME=VALUE, in words "user-defined NAME VALUE" */
-	bool pattern;	     /* a text that must compile as PCRE2 pattern */
-	bool password;	     /* taken to make the hash in encrypted-password; never kept or shown */
-	bool hash;	     /* of a password, by crypt(3); shown only with PRINT_HASHES */
-	bool rest_reference; /* REST adds "<rest>Reference": {"link"} */
+	bool rest_string;  /* a number that REST gives as text */
+	bool default_only; /* other values than the default are "not supported yet" */
+	bool create_only;  /* cannot change later */
+	bool derived;	   /* follows from the object's name or other fields */
+	bool hidden;	   /* not shown as a field: the name says it */
+	bool key;	   /* no two objects of the kind have the same */
+	bool host;	   /* a prefix that keeps its host part; a destination without a port */
+	bool own;	   /* not taken from defaults-from */
+	bool pairs;	   /* a text of lines NAME=VALUE, in words "user-defined NAME VALUE" */
+	bool pattern;	   /* a text that must compile as PCRE2 pattern */
+	bool password;	   /* taken to make the hash in encrypted-password; never kept or shown */
+	bool hash;	   /* of a password, by crypt(3); shown only with PRINT_HASHES */
+	const char *rest_empty; /* REST's word for an empty list, or NULL: an empty list */
+	bool rest_reference;	/* REST adds "<rest>Reference": {"link"} */
 };
 
 enum name_form {
@@ -176,9 +177,12 @@ struct kind {
 	const void *defaults;
 	enum model_role who;  /* may create and delete */
 	int16_t owner, child; /* kinds, or -1 */
+	const char *later;    /* why a virtual server may not use it yet, or NULL */
+	bool rest_none;	      /* REST shows empty texts and references as "none" */
 	bool inlined;	      /* of a child kind: in REST a list within the owner, no collection */
 	bool fixed;	      /* only the built-in objects: no create, no delete */
 	bool monitor;	      /* "ltm monitor ..." */
+	bool profile;	      /* what a virtual server may name as a profile */
 	bool in_partition;    /* paths start with a partition */
 	uint8_t name_form;    /* enum name_form */
 	const struct field *key; /* no two objects have the same, or NULL */

@@ -72,7 +72,8 @@ static inline void must_fail(struct model *m, const char *line, const char *said
 	CHECK(command(m, line) != 0);
 	CHECK_STR(fixture_said, said);
 	model_print(m, PRINT_STORE, &after);
-	CHECK_STR(after.data, before.data);
+	/* the first line, the floor of ids, may differ */
+	CHECK_STR(strchr(after.data, '\n'), strchr(before.data, '\n'));
 	text_fini(&before);
 	text_fini(&after);
 }

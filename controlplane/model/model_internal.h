@@ -24,6 +24,21 @@ struct kind_alias {
 
 extern const struct kind_alias model_kind_aliases[]; /* ends with words NULL */
 
+/* Built-in objects of the schema: id slot, and the fields that differ from the defaults. */
+struct builtin_value {
+	uint16_t field; /* index; a list has a row for each entry */
+	const char *text;
+};
+
+struct builtin_row {
+	uint8_t kind;
+	uint16_t slot;
+	const char *path;
+	const struct builtin_value *value; /* NULL, or ends with text NULL */
+};
+
+extern const struct builtin_row model_builtins[]; /* ends with path NULL */
+
 /* ---- text ---- */
 
 struct strings {
@@ -275,11 +290,17 @@ void rule_text(const struct model *m, const struct model_monitor_rule *rule, str
 struct item *monitor_item(const struct model *m, const char *path);
 /* Value of a monitor's text field; "" if its type has no such field. */
 const char *monitor_text(const struct model *m, const struct item *it, const char *field);
+/* Those of model_builtins, and the texts that the schema gives a kind's first one as defaults. */
+int builtins_of_schema(struct model *m);
+int builtin_texts(struct model *m, struct item *it);
 int monitors_builtin(struct model *m);
 int builtin(struct model *m, enum model_kind kind, const char *path, struct item **out);
 int check_monitor(struct model *m, struct item *it, struct model_error *err);
 /* Whether the monitors of a node, a pool, a member or the default node monitor can look at it. */
 int check_rule_of(struct model *m, struct item *it, struct model_error *err);
+
+/* Reads what the text of a certificate or key says of itself. */
+int tls_file_complete(struct model *m, struct item *it, struct model_error *err);
 
 /* ---- names ---- */
 
@@ -345,6 +366,8 @@ int set_defaults(struct model *m, struct item *it, struct model_error *err);
 enum list_verb { LIST_REPLACE, LIST_ADD, LIST_DELETE };
 int set_list(struct model *m, struct item *it, const struct field *f, const char *const *text,
 	unsigned count, enum list_verb verb, struct model_error *err);
+/* Counts the texts that a field's data names. */
+void field_count_texts(struct model *m, const struct field *f, const void *value, int by);
 /* Puts new data into a field of a touched item; a text in it is already counted. */
 void field_put(struct model *m, struct item *it, const struct field *f, const void *value);
 

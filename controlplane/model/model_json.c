@@ -118,6 +118,17 @@ static bool json_leaves_out(const struct item *it, const struct field *f, const 
 	}
 }
 
+/* What LTM gives for nothing, where it gives something. */
+static void put_nothing(json_t *out, const struct item *it, const struct field *f)
+{
+	bool list = f->type == TYPE_REFS || f->type == TYPE_STRINGS;
+
+	if (!kind_of(it)->rest_none || f->hidden || f->class == FIELD_SECRET)
+		return;
+	json_object_set_new(out, f->rest,
+		list && !f->rest_empty ? json_array() : json_string(list ? f->rest_empty : "none"));
+}
+
 static void put_references(
 	json_t *out, const struct model *m, const struct item *it, const struct field *f)
 {
@@ -146,16 +157,14 @@ static void put_field(
 	json_t *group = out;
 
 	model_field_text(m, &it->o, f, &t);
-	if (json_leaves_out(it, f, t.data ? t.data : "")) {
-		text_fini(&t);
-		return;
-	}
-	if (f->rest_group) {
+	if (f->rest_group && !f->hidden) {
 		group = json_object_get(out, f->rest_group);
 		if (!group)
 			json_object_set_new(out, f->rest_group, group = json_object());
 	}
-	if (f->type == TYPE_FLAG)
+	if (json_leaves_out(it, f, t.data ? t.data : ""))
+		put_nothing(group, it, f);
+	else if (f->type == TYPE_FLAG)
 		put_flag(group, it, f);
 	else if (f->type == TYPE_INT && !f->rest_string)
 		json_object_set_new(group, f->rest, json_integer(value_number_get(f, it->data)));

@@ -72,9 +72,7 @@ bool model_monitor_manual_resume(const struct object *o)
 /* The parent of all others of its type holds the texts that the schema gives as defaults. */
 static int builtin_parent(struct model *m, enum model_kind kind)
 {
-	const struct kind *k = &model_kinds[kind];
 	char path[64];
-	struct model_error err;
 	struct item *it;
 	int rc;
 
@@ -82,10 +80,7 @@ static int builtin_parent(struct model *m, enum model_kind kind)
 	for (char *p = path; *p; p++)
 		*p = *p == '-' ? '_' : *p;
 	rc = builtin(m, kind, path, &it);
-	for (unsigned i = 0; !rc && i < k->field_count; i++)
-		if (k->fields[i].type == TYPE_STRING && k->fields[i].default_text)
-			rc = set_text(m, it, &k->fields[i], k->fields[i].default_text, &err);
-	return rc;
+	return rc ? rc : builtin_texts(m, it);
 }
 
 int monitors_builtin(struct model *m)

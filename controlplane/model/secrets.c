@@ -13,7 +13,7 @@
 #define MARK "$W$1$"
 #define MARK_LENGTH (sizeof(MARK) - 1)
 
-enum { NONCE = 12, TAG = 16, SECRET_MAX = 4096 };
+enum { NONCE = 12, TAG = 16, SECRET_MAX = 16384 };
 
 static uint8_t key[MODEL_KEY_BYTES];
 static bool key_made, key_is_machines;

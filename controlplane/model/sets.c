@@ -38,7 +38,7 @@ void item_count_refs(struct model *m, const struct item *it, int by)
 			count_field(m, &k->fields[i], it->data, by);
 }
 
-static void count_texts(struct model *m, const struct field *f, const void *value, int by)
+void field_count_texts(struct model *m, const struct field *f, const void *value, int by)
 {
 	const struct model_list *list = value;
 
@@ -53,7 +53,7 @@ void data_count_strings(struct model *m, enum model_kind kind, const void *data,
 	const struct kind *k = &model_kinds[kind];
 
 	for (unsigned i = 0; i < k->field_count; i++)
-		count_texts(m, &k->fields[i], field_in(&k->fields[i], data), by);
+		field_count_texts(m, &k->fields[i], field_in(&k->fields[i], data), by);
 	if (!k->holds)
 		return;
 	const struct holds *h = (const struct holds *)((const char *)data + k->holds);
@@ -65,7 +65,7 @@ void field_put(struct model *m, struct item *it, const struct field *f, const vo
 {
 	if (names_objects(f))
 		count_field(m, f, it->data, -1);
-	count_texts(m, f, field_in(f, it->data), -1);
+	field_count_texts(m, f, field_in(f, it->data), -1);
 	memcpy(field_at(f, it->data), value, f->size);
 	if (names_objects(f))
 		count_field(m, f, it->data, 1);
@@ -341,7 +341,7 @@ int set_defaults(struct model *m, struct item *it, struct model_error *err)
 			change_default(m, it, f);
 			continue;
 		}
-		count_texts(m, f, field_in(f, it->base), 1);
+		field_count_texts(m, f, field_in(f, it->base), 1);
 		change_drop_pending(m, it, f);
 		field_put(m, it, f, field_in(f, it->base));
 		it->given &= ~(1ull << i);
@@ -425,10 +425,10 @@ static int list_take(struct model *m, struct item *it, const struct field *f, en
 	struct value v = {.missing = ""};
 
 	memcpy(v.data, &g->list, sizeof(g->list));
-	count_texts(m, f, &g->list, 1);
+	field_count_texts(m, f, &g->list, 1);
 	int rc = set_take(m, it, f, &v, verb != LIST_REPLACE, err);
 	if (rc)
-		count_texts(m, f, &g->list, -1);
+		field_count_texts(m, f, &g->list, -1);
 	for (unsigned i = 0; !rc && i < g->missings; i++)
 		if (change_pending(m, it, f, g->missing[i]))
 			rc = fail(m, err, -ENOMEM, it, f->name, "no memory");
@@ -447,6 +447,6 @@ int set_list(struct model *m, struct item *it, const struct field *f, const char
 		rc = list_grow(m, it, f, text[i], verb, &g, err);
 	if (!rc)
 		rc = list_take(m, it, f, verb, &g, err);
-	count_texts(m, f, &g.parsed, -1);
+	field_count_texts(m, f, &g.parsed, -1);
 	return rc;
 }

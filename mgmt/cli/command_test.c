@@ -73,7 +73,7 @@ static void test_edit(void)
 	check_refused("delete ltm pool", 15, "delete ltm pool which? A name is missing");
 	check_refused("modify ltm", 10,
 		"ltm what? Known are monitor, default-node-monitor, node, pool, profile, "
-		"snat-translation, "
+		"message-routing, snat-translation, "
 		"snatpool, virtual-address, virtual, drain");
 	check_refused("create ltm monitor mssql x", 19,
 		"this type of monitor is not supported; known are tcp, tcp-half-open, tcp-echo, "
@@ -145,8 +145,12 @@ static void test_components(void)
 		"unknown module \"ltm\"; known are auth, sys, cm, net, ltm, cli");
 	check_refused("list auth party", 10,
 		"unknown component \"auth party\"; known are partition, password-policy, user");
-	check_refused("list ltm profile http", 17,
-		"unknown component \"ltm profile http\"; known are fastl4, udp");
+	check_refused("list ltm profile lost", 17,
+		"unknown component \"ltm profile lost\"; known are fastl4, udp, tcp, http, "
+		"client-ssl, "
+		"server-ssl, one-connect, fasthttp, diameter, dhcpv4, dhcpv6, sip, "
+		"http-compression, "
+		"web-acceleration, http2, ftp, dns, stream, analytics");
 	parse("list ltm monitor");
 	CHECK_INT(command.target, TARGET_MODULE);
 	CHECK_STR(command.component, "ltm monitor");
