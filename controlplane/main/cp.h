@@ -232,6 +232,9 @@ void cp_resolve_changed(struct cp *cp, const struct model_changes *changes);
 /* A row of "show" is of a node that is known by its name, or of a member of one: puts in what became of the name. */
 void cp_resolve_row(const struct cp *cp, const struct object *o, json_t *row);
 
+/* The state of such a one as LTM's REST interface has it: "fqdn-up". */
+const char *cp_resolve_state(const struct cp *cp, const struct object *o);
+
 /* --- virtual addresses (cp_vaddr.c) --------------------------------------------------------------- */
 
 /* Live row of a virtual address. */
@@ -306,6 +309,12 @@ const struct drain *cp_find_drain(struct cp *cp, struct ipc_request *r, const ch
 
 /* One row of state and statistics; NULL: no memory, or the kind has none. */
 json_t *cp_object_row(struct cp *cp, const struct object *o);
+
+/*
+ * Puts session and state of a node, a member, or the members that a pool's row has, as LTM's REST interface
+ * has them: with what monitors say.
+ */
+void cp_rest_state(struct cp *cp, const struct object *o, json_t *row);
 
 /* Why a node or member is in its state, in a sentence; parent: the node's side of a member, else NULL. */
 void cp_reason(const struct cp *cp, const struct object *o, const struct state_side *own,

@@ -84,6 +84,19 @@ static int target_find(struct cp *cp, int kind, const char *owner, const char *n
 	return out->object ? 0 : not_found(err, model_kinds[kind].words, name);
 }
 
+/* The client has seen an older state of the object than the one it changes. */
+static int check_generation(const struct target *t, const json_t *request, struct model_error *err)
+{
+	const json_t *seen = json_object_get(request, "generation");
+
+	if (!seen || (uint64_t)json_integer_value(seen) >= t->object->generation)
+		return 0;
+	bad(err, -EEXIST, "generation", "is older than the object's");
+	snprintf(err->kind, sizeof(err->kind), "%s", model_kinds[t->kind].full);
+	snprintf(err->object, sizeof(err->object), "%s", t->object->path);
+	return -EEXIST;
+}
+
 static int apply_to(struct cp *cp, const json_t *request, int verb, const struct target *t,
 	const char *name, struct model_error *err)
 {
@@ -95,6 +108,8 @@ static int apply_to(struct cp *cp, const json_t *request, int verb, const struct
 		return model_delete(cp->model, t->object->id, err);
 	if (!json_is_object(body))
 		return bad(err, -EINVAL, "body", "must be an object");
+	if (verb == VERB_MODIFY && check_generation(t, request, err))
+		return err->code;
 	if (verb == VERB_MODIFY)
 		return model_set_json(cp->model, t->object->id, body,
 			json_is_true(json_object_get(request, "replace")), err);

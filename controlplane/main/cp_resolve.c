@@ -72,6 +72,14 @@ void cp_resolve_changed(struct cp *cp, const struct model_changes *changes)
 }
 
 /* A row is of a template: its state is that of the name. */
+const char *cp_resolve_state(const struct cp *cp, const struct object *o)
+{
+	const struct pool_member *member = model_pool_member(o);
+	const struct resolve_status *s = fqdn_status(cp->fqdn, member ? member->conf.node : o->id);
+
+	return s ? resolve_state_name(s->state) : "fqdn-checking";
+}
+
 void cp_resolve_row(const struct cp *cp, const struct object *o, json_t *row)
 {
 	static const uint8_t availability[] = {[RESOLVE_CHECKING] = AVAILABILITY_BLUE,

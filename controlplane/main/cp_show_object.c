@@ -207,6 +207,51 @@ static struct state pool_state(const struct cp *cp, const struct object *pool, s
 	return state_of_pool(&sum->count);
 }
 
+/* --- session and state as LTM's REST interface has them -------------------------------------------- */
+
+static const char *rest_state_name(const struct state_side *own)
+{
+	static const char *const name[VERDICTS] = {[VERDICT_UNCHECKED] = "unchecked",
+		[VERDICT_CHECKING] = "checking",
+		[VERDICT_RECHECKING] = "checking",
+		[VERDICT_UP] = "up",
+		[VERDICT_DOWN] = "down",
+		[VERDICT_DRAIN] = "up",
+		[VERDICT_RESUME] = "down"};
+
+	return own->holds & HOLD_STATE ? "user-down" : name[own->verdict];
+}
+
+static const char *rest_session_name(const struct state_side *own)
+{
+	if (own->holds & HOLD_SESSION)
+		return "user-disabled";
+	if (own->verdict == VERDICT_UNCHECKED)
+		return "user-enabled";
+	return own->verdict == VERDICT_DRAIN ? "monitor-disabled" : "monitor-enabled";
+}
+
+static void rest_state_put(struct cp *cp, const struct object *o, json_t *row)
+{
+	struct state_side own = compile_side(cp->verdicts, o);
+	const char *state = rest_state_name(&own);
+
+	if (model_is_template(cp->model, o) && !(own.holds & HOLD_STATE))
+		state = cp_resolve_state(cp, o);
+	put_text(row, "session", rest_session_name(&own));
+	put_text(row, "state", state);
+}
+
+void cp_rest_state(struct cp *cp, const struct object *o, json_t *row)
+{
+	json_t *members = json_object_get(json_object_get(row, "membersReference"), "items");
+
+	if (o->kind == KIND_NODE || o->kind == KIND_POOL_MEMBER)
+		rest_state_put(cp, o, row);
+	for (size_t i = 0; o->kind == KIND_POOL && i < json_array_size(members); i++)
+		rest_state_put(cp, model_child_at(cp->model, o, i), json_array_get(members, i));
+}
+
 /* --- rows ----------------------------------------------------------------------------------------- */
 
 static void put_origin(struct cp *cp, json_t *row, const struct object *o)
@@ -214,6 +259,30 @@ static void put_origin(struct cp *cp, json_t *row, const struct object *o)
 	put_text(row, "ephemeral", model_is_ephemeral(o) ? "true" : "false");
 	if (model_is_template(cp->model, o))
 		cp_resolve_row(cp, o, row);
+}
+
+/* The rule in force; "default" in its own is said in words. */
+static void put_monitor_rule(const struct cp *cp, const struct object *o, json_t *row)
+{
+	static const char *const from[] = {
+		[KIND_NODE] = " (default node monitor)", [KIND_POOL_MEMBER] = " (pool monitor)"};
+	const struct object *source = o;
+	struct text text = {0};
+
+	model_field_text(cp->model, o, model_field_find(o->kind, NULL, "monitor"), &text);
+	if (text.data && !strcmp(text.data, "default")) {
+		text_fini(&text);
+		source = o->kind == KIND_POOL_MEMBER
+				 ? model_get(cp->model, o->owner)
+				 : model_at(cp->model, KIND_DEFAULT_NODE_MONITOR, 0);
+		const char *field = o->kind == KIND_POOL_MEMBER ? "monitor" : "rule";
+		model_field_text(
+			cp->model, source, model_field_find(source->kind, NULL, field), &text);
+	}
+	if (source != o && text.data && strcmp(text.data, "none"))
+		text_printf(&text, "%s", from[o->kind]);
+	put_text(row, "monitorRule", text.data ? text.data : "");
+	text_fini(&text);
 }
 
 static void node_row(struct cp *cp, const struct object *o, json_t *row)
@@ -231,6 +300,7 @@ static void node_row(struct cp *cp, const struct object *o, json_t *row)
 	put_state(row, &s, true);
 	put_reason(cp, row, o, &own, NULL);
 	put_addr(row, "addr", &n->conf.address);
+	put_monitor_rule(cp, o, row);
 	put_server(cp, row, o);
 	put_origin(cp, row, o);
 	put_totals(row, "serverside.", &t);
@@ -251,6 +321,7 @@ static void member_row(struct cp *cp, const struct object *o, json_t *row)
 	put_number(row, "", "port", m->conf.port);
 	put_text(row, "nodeName", node->path);
 	put_text(row, "poolName", model_get(cp->model, o->owner)->path);
+	put_monitor_rule(cp, o, row);
 	put_server(cp, row, o);
 	put_origin(cp, row, o);
 	put_totals(row, "serverside.", &t);
@@ -277,6 +348,7 @@ static void pool_row(struct cp *cp, const struct object *o, json_t *row)
 		totals_add(&t, cp, m->id);
 	put_state(row, &s, false);
 	put_field(cp, o, row, "loadBalancingMode", "load-balancing-mode");
+	put_monitor_rule(cp, o, row);
 	put_number(row, "", "memberCnt", sum.members);
 	put_number(row, "", "availableMemberCnt", sum.available);
 	put_number(row, "", "activeMemberCnt", sum.active);
@@ -351,6 +423,7 @@ json_t *cp_object_row(struct cp *cp, const struct object *o)
 	put_text(row, "name", o->path);
 	put_text(row, "owner", owner ? owner->path : "");
 	put_number(row, "", "id", o->id);
+	put_number(row, "", "generation", o->generation);
 	rows[o->kind](cp, o, row);
 	return row;
 }

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rest/rest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rest/rest_refuse.h"
+
+struct rest *rest_new(const struct rest_settings *settings)
+{
+	struct rest *rest = calloc(1, sizeof(*rest));
+
+	if (!rest)
+		return NULL;
+	snprintf(rest->version, sizeof(rest->version), "%s",
+		settings->version ? settings->version : REST_VERSION_DEFAULT);
+	rest->check_generation = settings->check_generation;
+	return rest;
+}
+
+void rest_free(struct rest *rest)
+{
+	free(rest);
+}
+
+static void not_registered(struct rest_call *call)
+{
+	const char *path = call->http->path;
+
+	rest_refuse_with(call, 404, REST_ERROR_FRAMEWORK, "Public URI path not registered: %s",
+		strncmp(path, "/mgmt/", 6) ? path : path + 5);
+}
+
+/* ---- below /mgmt/tm ---- */
+
+static void handle_target(struct rest_call *call)
+{
+	if (call->http->method != HTTP_GET)
+		rest_change(call);
+	else if (call->target.stats)
+		rest_stats(call);
+	else
+		rest_read(call);
+}
+
+static void handle_tm(struct rest_call *call)
+{
+	rest_target_find(call->http->segments + 2, call->http->segment_count - 2, &call->target);
+	if (call->target.what == REST_NOTHING)
+		not_registered(call);
+	else if (call->target.what == REST_ORGANISING)
+		rest_organise(call);
+	else
+		handle_target(call);
+}
+
+static bool is_branch(const struct http_request *r, const char *name)
+{
+	return r->segment_count >= 2 && !strcmp(r->segments[0], "mgmt") &&
+	       !strcmp(r->segments[1], name);
+}
+
+static void handle_branch(struct rest_call *call)
+{
+	if (is_branch(call->http, "tm"))
+		handle_tm(call);
+	else
+		not_registered(call);
+}
+
+/* ---- what a request brings ---- */
+
+static bool has_tag(const struct http_request *r)
+{
+	if (strpbrk(r->path, "<>"))
+		return true;
+	for (unsigned i = 0; i < r->query_count; i++)
+		if (strpbrk(r->query[i].name, "<>") || strpbrk(r->query[i].value, "<>"))
+			return true;
+	return false;
+}
+
+/* False: the body is no JSON object, or one with a name twice. */
+static bool take_body(struct rest_call *call)
+{
+	const struct http_request *r = call->http;
+
+	if (r->method == HTTP_GET || r->method == HTTP_DELETE || r->body_length == 0)
+		return true;
+	call->body = json_loadb(r->body, r->body_length, JSON_REJECT_DUPLICATES, NULL);
+	return json_is_object(call->body);
+}
+
+static bool take_request(struct rest_call *call)
+{
+	const char *why;
+
+	if (has_tag(call->http)) {
+		rest_refuse_with(call, 400, REST_ERROR_VALUE,
+			"HTML Tag-like Content in the Request URL/Body");
+	} else if (!take_body(call)) {
+		rest_refuse_with(
+			call, 400, REST_ERROR_VALUE, "Found invalid JSON body in the request.");
+	} else if ((why = rest_query_parse(call->http, &call->query))) {
+		rest_refuse_with(call, 400, REST_ERROR_VALUE, "invalid query: %s", why);
+	} else {
+		return true;
+	}
+	return false;
+}
+
+void rest_handle(struct http_request *r, struct rest *rest, const struct rest_backend *backend)
+{
+	struct rest_call *call = calloc(1, sizeof(*call));
+
+	if (!call) {
+		http_reply_busy(r);
+		return;
+	}
+	call->http = r;
+	call->rest = rest;
+	call->backend = backend;
+	if (take_request(call))
+		handle_branch(call);
+	json_decref(call->body);
+	json_decref(call->error);
+	free(call);
+}
