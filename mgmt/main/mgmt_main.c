@@ -31,6 +31,10 @@ static const char usage[] =
 	"  --listen ADDRESS:PORT    may come several times (default " LISTEN_DEFAULT ")\n"
 	"  --user NAME              becomes this user\n"
 	"  --hsts                   tells browsers to come by https alone\n"
+	"  --ltm-version X.Y.Z      of LTM, that clients are told (default " REST_VERSION_DEFAULT
+	")\n"
+	"  --check-generation       refuses changes made from an older generation of an object\n"
+	"  --upload-dir DIR         for files that clients send; without it none are taken\n"
 	"  --connections N          in all (default 256)\n"
 	"  --connections-each N     of one address (default 32)\n"
 	"  --head-timeout S         for a request's line and headers, with TLS (default 10)\n"
@@ -43,6 +47,7 @@ struct options {
 	const char *listen[LISTEN_MAX];
 	unsigned listen_count;
 	struct http_options http;
+	struct rest_settings rest;
 	bool debug;
 };
 
@@ -51,7 +56,7 @@ struct mgmt {
 	struct event_base *base;
 	struct event *signals[3], *tick;
 	struct mgmt_listen *listeners[LISTEN_MAX];
-	struct mgmt_cp *cp;
+	struct mgmt_parts parts;
 	struct http_route routes[MGMT_ROUTES_MAX];
 	struct http_server *server;
 	uint64_t stop_ns; /* when to end; 0: no end yet */
@@ -82,6 +87,9 @@ enum word {
 	LISTEN,
 	USER,
 	HSTS,
+	LTM_VERSION,
+	CHECK_GENERATION,
+	UPLOAD_DIR,
 	CONNECTIONS,
 	CONNECTIONS_EACH,
 	HEAD_TIMEOUT,
@@ -109,6 +117,14 @@ static bool option_take(struct options *o, int option, const char *value)
 		return true;
 	case HSTS:
 		return h->hsts = true;
+	case LTM_VERSION:
+		o->rest.version = value;
+		return rest_version_ok(value);
+	case CHECK_GENERATION:
+		return o->rest.check_generation = true;
+	case UPLOAD_DIR:
+		o->rest.upload_dir = value;
+		return true;
 	case CONNECTIONS:
 		return number(value, 1, 4096, &h->limits.connections);
 	case CONNECTIONS_EACH:
@@ -129,7 +145,9 @@ static bool options_parse(int argc, char **argv, struct options *o)
 {
 	static const struct option known[] = {{"run-dir", 1, NULL, RUN_DIR},
 		{"tls-dir", 1, NULL, TLS_DIR}, {"listen", 1, NULL, LISTEN}, {"user", 1, NULL, USER},
-		{"hsts", 0, NULL, HSTS}, {"connections", 1, NULL, CONNECTIONS},
+		{"hsts", 0, NULL, HSTS}, {"ltm-version", 1, NULL, LTM_VERSION},
+		{"check-generation", 0, NULL, CHECK_GENERATION},
+		{"upload-dir", 1, NULL, UPLOAD_DIR}, {"connections", 1, NULL, CONNECTIONS},
 		{"connections-each", 1, NULL, CONNECTIONS_EACH},
 		{"head-timeout", 1, NULL, HEAD_TIMEOUT}, {"body-timeout", 1, NULL, BODY_TIMEOUT},
 		{"idle-timeout", 1, NULL, IDLE_TIMEOUT}, {"debug", 0, NULL, DEBUG_MORE},
@@ -218,13 +236,16 @@ static int privileges_use(struct mgmt *m)
 
 static int server_start(struct mgmt *m)
 {
-	m->cp = mgmt_cp_new(m->o.run_dir);
-	if (!m->cp) {
+	m->parts.cp = mgmt_cp_new(m->o.run_dir);
+	if (!m->parts.cp) {
 		log_error("%s: not a path for a socket", m->o.run_dir);
 		return -EINVAL;
 	}
+	m->parts.rest = rest_new(&m->o.rest);
+	if (!m->parts.rest)
+		return -ENOMEM;
 	m->o.http.routes = m->routes;
-	m->o.http.route_count = mgmt_routes(m->routes, m->cp);
+	m->o.http.route_count = mgmt_routes(m->routes, &m->parts);
 	m->server = http_server_new(&m->o.http);
 	if (!m->server)
 		return -EIO;
@@ -260,10 +281,11 @@ static void mgmt_fini(struct mgmt *m)
 {
 	for (unsigned i = 0; i < LISTEN_MAX; i++)
 		mgmt_listen_free(m->listeners[i]);
-	if (m->cp)
-		mgmt_cp_stop(m->cp);
+	if (m->parts.cp)
+		mgmt_cp_stop(m->parts.cp);
 	http_server_free(m->server);
-	mgmt_cp_free(m->cp);
+	rest_free(m->parts.rest);
+	mgmt_cp_free(m->parts.cp);
 	http_tls_unload();
 	for (int i = 0; i < 3; i++)
 		if (m->signals[i])

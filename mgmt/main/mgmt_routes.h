@@ -5,10 +5,17 @@
 
 #include "http/http.h"
 #include "main/mgmt_cp.h"
+#include "rest/rest.h"
 
 #define MGMT_ROUTES_MAX 8u
 
+/* What handlers need; it stays while they run. */
+struct mgmt_parts {
+	struct mgmt_cp *cp;
+	struct rest *rest;
+};
+
 /* Fills routes; their number. */
-unsigned mgmt_routes(struct http_route routes[MGMT_ROUTES_MAX], struct mgmt_cp *cp);
+unsigned mgmt_routes(struct http_route routes[MGMT_ROUTES_MAX], struct mgmt_parts *parts);
 
 #endif

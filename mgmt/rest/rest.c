@@ -7,6 +7,15 @@
 
 #include "rest/rest_refuse.h"
 
+bool rest_version_ok(const char *version)
+{
+	unsigned a, b, c;
+	char rest;
+
+	return strlen(version) < 16 && sscanf(version, "%u.%u.%u%c", &a, &b, &c, &rest) == 3 &&
+	       strspn(version, "0123456789.") == strlen(version);
+}
+
 struct rest *rest_new(const struct rest_settings *settings)
 {
 	struct rest *rest = calloc(1, sizeof(*rest));
@@ -24,35 +33,55 @@ void rest_free(struct rest *rest)
 	free(rest);
 }
 
+/* For what weir-cp is not asked about. False: answered. */
+static bool is_known(struct rest_call *call)
+{
+	json_t *who = rest_whoami(call);
+
+	json_decref(who);
+	return who != NULL;
+}
+
+/* What is served and what not is told to users alone. */
 static void not_registered(struct rest_call *call)
 {
 	const char *path = call->http->path;
 
+	if (!is_known(call))
+		return;
 	rest_refuse_with(call, 404, REST_ERROR_FRAMEWORK, "Public URI path not registered: %s",
 		strncmp(path, "/mgmt/", 6) ? path : path + 5);
 }
 
 /* ---- below /mgmt/tm ---- */
 
-static void handle_target(struct rest_call *call)
+/* What is answered from tables of ours. */
+static void handle_known(struct rest_call *call)
 {
-	if (call->http->method != HTTP_GET)
-		rest_change(call);
-	else if (call->target.stats)
-		rest_stats(call);
+	if (!is_known(call))
+		return;
+	if (call->target.what == REST_ORGANISING)
+		rest_organise(call);
 	else
 		rest_read(call);
 }
 
 static void handle_tm(struct rest_call *call)
 {
+	const struct rest_target *t = &call->target;
+	bool get = call->http->method == HTTP_GET;
+
 	rest_target_find(call->http->segments + 2, call->http->segment_count - 2, &call->target);
-	if (call->target.what == REST_NOTHING)
+	if (t->what == REST_NOTHING)
 		not_registered(call);
-	else if (call->target.what == REST_ORGANISING)
-		rest_organise(call);
+	else if (t->what == REST_ORGANISING || (t->example && get))
+		handle_known(call);
+	else if (!get)
+		rest_change(call);
+	else if (t->stats)
+		rest_stats(call);
 	else
-		handle_target(call);
+		rest_read(call);
 }
 
 static bool is_branch(const struct http_request *r, const char *name)

@@ -34,6 +34,9 @@ struct rest_settings {
 	const char *upload_dir; /* of files that clients send; NULL: none are taken */
 };
 
+/* "15.1.0": three numbers. */
+bool rest_version_ok(const char *version);
+
 /* What all requests share: settings (copied), transactions. NULL: no memory. */
 struct rest *rest_new(const struct rest_settings *settings);
 void rest_free(struct rest *rest);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rest/rest_call.h"
+#include "rest/rest_refuse.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -62,7 +63,9 @@ json_t *rest_whoami(struct rest_call *call)
 {
 	json_t *who = NULL;
 
-	return rest_ask(call, json_pack("{s:s}", "op", "whoami"), NULL, NULL, &who) ? who : NULL;
+	if (!rest_ask(call, json_pack("{s:s}", "op", "whoami"), NULL, NULL, &who))
+		rest_refuse(call);
+	return who;
 }
 
 /* ---- how things are written ---- */

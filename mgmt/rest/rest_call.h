@@ -44,7 +44,10 @@ json_t *rest_ask_row(struct rest_call *call, json_t *request);
 /* "list" of the target; further arguments can be added. */
 json_t *rest_list_request(const struct rest_target *t);
 
-/* Who the client is: the answer to "whoami". NULL as above. */
+/*
+ * Who the client is: the answer to "whoami". NULL: it is not known or weir-cp is gone, and is answered. For all
+ * that is answered without asking weir-cp.
+ */
 json_t *rest_whoami(struct rest_call *call);
 
 /* Links get the version, text of any bytes becomes a string. */

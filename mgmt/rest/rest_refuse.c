@@ -11,8 +11,7 @@ static const char *const method_name[] = {[HTTP_GET] = "GET",
 	[HTTP_POST] = "POST",
 	[HTTP_PUT] = "PUT",
 	[HTTP_PATCH] = "PATCH",
-	[HTTP_DELETE] = "DELETE",
-	[HTTP_OPTIONS] = "OPTIONS"};
+	[HTTP_DELETE] = "DELETE"};
 
 static const char *text_of(const json_t *error, const char *key)
 {

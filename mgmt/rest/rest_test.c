@@ -151,6 +151,7 @@ static void test_stats(void)
 
 static void test_refused_here(void)
 {
+	fake_answer("{\"result\":{\"user\":\"bob\"}}");
 	CHECK_INT(fake_request(HTTP_GET, "/mgmt/tm/ltm/nonsense", NULL), 404);
 	CHECK_STR(fake_said("message"), "Public URI path not registered: /tm/ltm/nonsense");
 	CHECK_STR(fake_said("kind"), ":resterrorresponse");
@@ -171,14 +172,19 @@ static void test_refused_here(void)
 
 static void test_organising(void)
 {
+	fake_answer("{\"result\":{\"user\":\"bob\"}}");
 	CHECK_INT(fake_request(HTTP_GET, "/mgmt/tm/ltm/monitor", NULL), 200);
+	CHECK_STR(fake_asked(0, "op"), "\"whoami\"");
 	CHECK_STR(fake_said("kind"), "tm:ltm:monitor:monitorcollectionstate");
 	CHECK(strstr(fake_said("items"), "{\"reference\":{\"link\":\"https://localhost/mgmt/tm/ltm/"
 					 "monitor/http?ver=15.1.0\"}}"));
 	CHECK_INT(fake_request(HTTP_GET, "/mgmt/tm/ltm/pool/example", NULL), 200);
 	CHECK_STR(fake_said("kind"), "tm:ltm:pool:poolcollectionstate");
 	CHECK(strstr(fake_said("items"), "\"loadBalancingMode\":\"round-robin\""));
-	CHECK_INT(fake.next, 0);
+	fake_answer("{\"error\":{\"code\":401,\"reason\":\"no\"}}");
+	CHECK_INT(fake_request(HTTP_GET, "/mgmt/tm/ltm/pool/example", NULL), 401);
+	CHECK_INT(fake_request(HTTP_GET, "/mgmt/tm/ltm", NULL), 401);
+	CHECK_INT(fake_request(HTTP_GET, "/mgmt/tm/ltm/nonsense", NULL), 401);
 }
 
 int main(void)
