@@ -48,7 +48,7 @@ json_t *rest_ask_row(struct rest_call *call, json_t *request)
 		return NULL;
 	}
 	if (!row)
-		call->lost = -EPROTO;
+		call->error = json_pack("{s:i, s:s}", "code", 404, "reason", "does not exist");
 	return row;
 }
 

@@ -38,7 +38,7 @@ struct rest_call {
  */
 bool rest_ask(struct rest_call *call, json_t *request, rest_row *row, void *arg, json_t **result);
 
-/* The one row that such a request gives, a new reference. NULL: as above, or there was none (-EPROTO). */
+/* The one row that such a request gives, a new reference. NULL: as above; none is error 404. */
 json_t *rest_ask_row(struct rest_call *call, json_t *request);
 
 /* "list" of the target; further arguments can be added. */
