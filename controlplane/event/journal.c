@@ -18,6 +18,33 @@ void journal_note(struct journal *j, const char *format, ...)
 	log_notice("journal: %s", line);
 }
 
+bool journal_admits_state(struct journal *j, bool up)
+{
+	if (j->states < JOURNAL_STATES_AT_ONCE) {
+		j->states++;
+		return true;
+	}
+	if (up)
+		j->held_back.up++;
+	else
+		j->held_back.down++;
+	return false;
+}
+
+void journal_second(struct journal *j)
+{
+	struct journal_states *h = &j->held_back;
+
+	j->states -=
+		j->states < JOURNAL_STATES_EVERY_SECOND ? j->states : JOURNAL_STATES_EVERY_SECOND;
+	if (!h->up && !h->down)
+		return;
+	journal_note(j,
+		"monitor status of too many servers to be written one by one: %u went down, %u up",
+		h->down, h->up);
+	*h = (struct journal_states){0};
+}
+
 void journal_commit(struct journal *j, const char *author, const char *address, const char *what,
 	const struct model_changes *changes)
 {

@@ -9,6 +9,10 @@
 /* A kind of event that repeats is written at most once a second per object; the rest is counted. */
 #define JOURNAL_SOURCES 64u
 
+/* States of servers are written one by one; when more change at once than people can read, the rest is counted. */
+#define JOURNAL_STATES_AT_ONCE 500u
+#define JOURNAL_STATES_EVERY_SECOND 20u
+
 struct journal_source {
 	uint32_t type, object;
 	uint64_t second;
@@ -17,6 +21,10 @@ struct journal_source {
 
 struct journal {
 	struct journal_source source[JOURNAL_SOURCES];
+	unsigned states; /* written, less what the seconds since have given back */
+	struct journal_states {
+		unsigned up, down;
+	} held_back;
 };
 
 /* A commit: who changed what from where (""). Changes of live fields alone only with debug messages on. */
@@ -25,6 +33,12 @@ void journal_commit(struct journal *j, const char *author, const char *address, 
 
 /* An event of the dataplane. */
 void journal_event(struct journal *j, const struct model *m, const struct event_row *row);
+
+/* Whether a server's new state is to be written; if not it is counted, and told by journal_second. */
+bool journal_admits_state(struct journal *j, bool up);
+
+/* Once a second. */
+void journal_second(struct journal *j);
 
 void journal_note(struct journal *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -67,6 +67,8 @@ static void journal_verdict(
 	struct sentence s = {.model = cp->model};
 	char address[IP_ADDR_TEXT], lasted[40], was[80] = "";
 
+	if (!journal_admits_state(&cp->journal, after == VERDICT_UP || after == VERDICT_DRAIN))
+		return;
 	health_instances(cp->health, o->id, ID_NONE, add_instance, &s);
 	if (since) {
 		duration(since, lasted, sizeof(lasted));

@@ -225,6 +225,7 @@ static void on_upkeep(evutil_socket_t fd, short what, void *ctx)
 {
 	struct cp *cp = ctx;
 
+	journal_second(&cp->journal);
 	store_sync(cp->store);
 	store_fold_poll(cp->store);
 	if (!store_fold_due(cp->store))

@@ -294,3 +294,20 @@ def test_who_reads_nothing_is_given_up(cp):
     mon, messages = synced(cp)
     assert len(instances(messages)) == 4002
     mon.close()
+
+
+def test_the_journal_stays_readable_when_all_fall_at_once(cp):
+    """A data centre that flaps is no line for each server, again and again."""
+    text = "".join(f" 10.0.{100 + n // 250}.{n % 250 + 1}:80 {{ address 10.0.{100 + n // 250}.{n % 250 + 1} }}"
+                   for n in range(1000))
+    cp.edit("create", f"ltm pool many monitor a members add {{{text} }}")
+    mon, messages = synced(cp)
+    servers = [message for message in messages if message["type"] == "instance"]
+    for verdict in ("up", "down") * 5:
+        for server in servers:
+            mon.verdict(server, verdict)
+    wait_until(lambda: status(cp) == "down" and "one by one: " in cp.daemon.text()
+               and sum(row["monitorStatus"] == "down" for row in cp.show("ltm pool members")) == 1002, "all are down", 10)
+    lines = [line for line in cp.daemon.text().splitlines() if "monitor status" in line]
+    assert len(lines) < 700 and "too many servers" in lines[-1], lines[-3:]
+    mon.close()
