@@ -78,6 +78,10 @@ struct health {
 	LIST_HEAD(, health_query) queries; /* that wait for weir-mon */
 	uint32_t query_number;
 	struct event *files;
+	struct health_complaints {
+		uint64_t second;
+		unsigned written, held_back;
+	} complaints; /* of what weir-mon says */
 	struct health_link *link;
 	struct health_store *store;
 	struct kernel *kernel; /* NULL: no ways through servers */

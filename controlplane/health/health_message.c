@@ -6,6 +6,36 @@
 #include "base/log.h"
 #include "health/health_internal.h"
 
+#define COMPLAINTS_A_SECOND 20
+
+/* A weir-mon that is not well shall not fill the log. */
+static bool complains(struct health *h)
+{
+	struct health_complaints *c = &h->complaints;
+	uint64_t second = health_now_ms() / 1000;
+
+	if (c->second != second) {
+		if (c->held_back)
+			log_warning("weir-mon: %u complaints like the last were not written",
+				c->held_back);
+		*c = (struct health_complaints){.second = second};
+	}
+	if (c->written == COMPLAINTS_A_SECOND) {
+		c->held_back++;
+		return false;
+	}
+	c->written++;
+	return true;
+}
+
+/* Whether a monitor is of the kind that says such things. */
+static bool is_of_kind(const struct health *h, const struct health_inst *in, enum model_kind kind)
+{
+	const struct object *o = model_get(h->model, in->monitor->id);
+
+	return o && o->kind == kind;
+}
+
 static bool number_of(const json_t *message, const char *name, json_int_t max, uint32_t *out)
 {
 	const json_t *value = json_object_get(message, name);
@@ -75,8 +105,10 @@ static bool on_agent(struct health *h, const json_t *message)
 	char admin[16], state[16], description[MON_REASON_MAX];
 	uint32_t weight, maxconn;
 
-	if (!in || !in->monitor->active)
+	if (!in)
 		return true;
+	if (!is_of_kind(h, in, KIND_MONITOR_AGENT_CHECK))
+		return false;
 	line_of(message, "admin", admin, sizeof(admin));
 	line_of(message, "state", state, sizeof(state));
 	line_of(message, "description", description, sizeof(description));
@@ -96,7 +128,9 @@ static bool on_ratio(struct health *h, const json_t *message)
 
 	if (!number_of(message, "ratio", 100, &ratio) || ratio < 1)
 		return false;
-	if (in && in->monitor->active)
+	if (in && !is_of_kind(h, in, KIND_MONITOR_SNMP_DCA))
+		return false;
+	if (in)
 		h->ops.dynamic_ratio(h->ctx, in->object->id, ratio);
 	return true;
 }
@@ -115,11 +149,12 @@ static bool on_refused(struct health *h, const json_t *message)
 		reason);
 	if (number_of(message, "id", UINT32_MAX, &id))
 		m = health_monitor_get(h, id);
-	log_warning("weir-mon: refused %s %s: %s", what,
-		m    ? m->name
-		: in ? in->monitor->name
-		     : "",
-		sentence);
+	if (complains(h))
+		log_warning("weir-mon: refused %s %s: %s", what,
+			m    ? m->name
+			: in ? in->monitor->name
+			     : "",
+			sentence);
 	if (m && !strcmp(what, MON_MONITOR))
 		health_link_refuse(h, m, sentence);
 	else if (in && in->said == MON_CHECKING && !strcmp(what, MON_INSTANCE))
@@ -154,6 +189,6 @@ void health_message(struct health *h, const json_t *message)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (!strcmp(type, known[i].type))
 			good = known[i].handle(h, message);
-	if (!good)
+	if (!good && complains(h))
 		log_warning("weir-mon: message \"%s\" makes no sense", type);
 }

@@ -102,21 +102,25 @@ static void kept_unique(struct health_store *s)
 
 static void records_find(struct health_store *s, size_t size)
 {
-	size_t most = size / sizeof(struct object_record);
+	size_t most = size / sizeof(struct object_record), at = sizeof(struct file_head);
 	struct object_record r;
 
 	s->kept = most ? calloc(most, sizeof(*s->kept)) : NULL;
 	if (!s->kept)
 		return;
-	for (size_t at = sizeof(struct file_head); record_good(s->data + at, size - at, &r);
-		at += r.length)
+	for (; record_good(s->data + at, size - at, &r); at += r.length)
 		s->kept[s->kept_count++] = (struct kept){r.id, at};
+	if (at < size)
+		log_error("%s: damaged at byte %zu of %zu: what stands behind it is lost, those "
+			  "servers "
+			  "are as before it or checked anew",
+			s->path, at, size);
 	kept_unique(s);
 }
 
 static void file_load(struct health_store *s)
 {
-	struct file_head head;
+	struct file_head head = {0};
 	size_t size;
 	int rc = file_read(s->path, &s->data, &size);
 
@@ -126,10 +130,12 @@ static void file_load(struct health_store *s)
 			log_error("%s: cannot be read: %s", s->path, strerror(-rc));
 		return;
 	}
-	if (size < sizeof(head))
-		return;
-	memcpy(&head, s->data, sizeof(head));
-	if (head.magic == FILE_MAGIC && head.origin == s->origin)
+	memcpy(&head, s->data, size < sizeof(head) ? size : sizeof(head));
+	if (size < sizeof(head) || head.magic != FILE_MAGIC)
+		log_error("%s: damaged: all servers are checked anew", s->path);
+	else if (head.origin != s->origin)
+		log_notice("%s: of another configuration: all servers are checked anew", s->path);
+	else
 		records_find(s, size);
 }
 

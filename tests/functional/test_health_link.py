@@ -311,3 +311,35 @@ def test_the_journal_stays_readable_when_all_fall_at_once(cp):
     lines = [line for line in cp.daemon.text().splitlines() if "monitor status" in line]
     assert len(lines) < 700 and "too many servers" in lines[-1], lines[-3:]
     mon.close()
+
+
+def test_a_weir_mon_that_is_not_well_fills_no_log_and_speaks_for_no_agent(cp):
+    mon, messages = synced(cp)
+    member = instances(messages)["10.0.2.11"]
+    mon.send({"type": "agent", "object": member["object"], "monitor": member["monitor"], "admin": "maint"})
+    mon.send({"type": "dynamic-ratio", "object": member["object"], "monitor": member["monitor"], "ratio": 9})
+    for _ in range(5000):
+        mon.send({"type": "nonsense"})
+    mon.verdict(member, "up")
+    wait_status(cp, "up")
+    [row] = [row for row in cp.show("ltm pool members", owner="web") if row["addr"] == "10.0.2.11"]
+    assert row["holds"] == [] and row["dynamicRatio"] == 1
+    log = cp.daemon.text()
+    assert 'message "agent" makes no sense' in log and 'message "dynamic-ratio" makes no sense' in log
+    assert log.count("makes no sense") < 500
+    mon.close()
+
+
+@pytest.mark.parametrize("damage", [lambda data: b"", lambda data: b"\xff" * len(data), lambda data: data[:40] + b"\xff" + data[41:]])
+def test_damaged_verdicts_are_said_and_believed_no_more(cp, damage):
+    mon, messages = synced(cp)
+    for member in instances(messages).values():
+        mon.verdict(member, "up")
+    wait_until(lambda: {status(cp), status(cp, "10.0.2.12:80")} == {"up"}, "both are up", 5)
+    mon.close()
+    cp.daemon.kill()
+    path = cp.store / "verdicts"
+    path.write_bytes(damage(path.read_bytes()))
+    cp.start()
+    assert {status(cp), status(cp, "10.0.2.12:80")} == {"checking"}
+    assert f"{path}: damaged" in cp.daemon.text()
