@@ -184,7 +184,8 @@ def part_fuzz(long):
 
 
 # Functional files that are called together by one name: patterns of their stems.
-GROUPS = {"monitors": ("monitors_*", "mon_*", "health*", "effects_*", "state_table", "server_programs")}
+GROUPS = {"api": ("api_*", "mgmt_*"),
+          "monitors": ("monitors_*", "mon_*", "health*", "effects_*", "state_table", "server_programs")}
 PARTS = {"lint": part_lint, "unit": part_unit, "functional": part_functional, "fuzz": part_fuzz}
 
 

@@ -59,7 +59,7 @@ class Mgmt(Daemon):
         self.check_running()
         with contextlib.suppress(OSError):
             self.ns.connect(self.listens[0]).close()
-            return True
+            return (self.tls / "server.key").exists()
         return False
 
     def context(self):
