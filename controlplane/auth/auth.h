@@ -86,7 +86,7 @@ enum auth_admission auth_check(struct auth *a, const struct auth_question *q, au
 	void *ctx, struct auth_check **check, unsigned *retry);
 
 /* checked will not be called. */
-void auth_check_cancel(struct auth_check *check);
+void auth_check_cancel(struct auth *a, struct auth_check *check);
 
 /* Wrong passwords in a row for this user from this address, and s until the next is looked at. */
 unsigned auth_failures(struct auth *a, const char *name, const char *address, unsigned *retry);

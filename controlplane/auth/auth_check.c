@@ -95,6 +95,7 @@ static void *thread_run(void *ctx)
 			continue;
 		}
 		STAILQ_REMOVE_HEAD(&a->waiting, queue);
+		job->begun = true;
 		pthread_mutex_unlock(&a->lock);
 		job_do(job);
 		pthread_mutex_lock(&a->lock);
@@ -268,8 +269,22 @@ enum auth_admission auth_check(struct auth *a, const struct auth_question *q, au
 	return AUTH_WAIT;
 }
 
-void auth_check_cancel(struct auth_check *check)
+/* What nobody waits for is not begun. */
+void auth_check_cancel(struct auth *a, struct auth_check *check)
 {
-	TAILQ_REMOVE(&check->job->asked, check, entry);
+	struct job *job = check->job;
+	bool needless = false;
+
+	TAILQ_REMOVE(&job->asked, check, entry);
 	free(check);
+	pthread_mutex_lock(&a->lock);
+	needless = TAILQ_EMPTY(&job->asked) && !job->begun;
+	if (needless)
+		STAILQ_REMOVE(&a->waiting, job, job, queue);
+	pthread_mutex_unlock(&a->lock);
+	if (!needless)
+		return;
+	TAILQ_REMOVE(&a->jobs, job, entry);
+	a->job_count--;
+	job_free(job);
 }

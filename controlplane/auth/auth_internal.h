@@ -51,6 +51,7 @@ struct job {
 	uint32_t user;
 	char name[64], place[64];
 	char *password, *hash, *fresh, *fresh_hash;
+	bool begun; /* by a thread; also what is done was */
 	bool right;
 };
 

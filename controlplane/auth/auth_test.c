@@ -119,7 +119,7 @@ static void test_right(void)
 	CHECK_INT(rights, 2);
 	auth_tokens_keep(a, BOB, 1); /* he changed: nothing is remembered */
 	CHECK_INT(ask(a, "bob", "right", HERE), AUTH_WAIT);
-	auth_check_cancel(last);
+	auth_check_cancel(a, last);
 	auth_free(a);
 	CHECK_INT(answers, 4);
 }

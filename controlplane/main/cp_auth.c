@@ -252,7 +252,7 @@ static void attempt_gone(void *ctx)
 {
 	struct attempt *t = ctx;
 
-	auth_check_cancel(t->check);
+	auth_check_cancel(t->cp->auth, t->check);
 	free(t);
 }
 

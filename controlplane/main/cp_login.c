@@ -214,7 +214,7 @@ static void new_password_gone(void *ctx)
 {
 	struct new_password *p = ctx;
 
-	auth_check_cancel(p->check);
+	auth_check_cancel(p->cp->auth, p->check);
 	free(p);
 }
 
