@@ -11,7 +11,7 @@
 #include "http/http_check.h"
 
 #define BODY_FIRST 4096u	    /* bytes */
-#define RATE_MIN 65536u		    /* bytes/s: what a body or reply gets more time for */
+#define RATE_MIN 16384u		    /* bytes/s: what a body or reply gets more time for */
 #define DISCARD_MAX HTTP_UPLOAD_MAX /* bytes of a body nobody wants, before the connection is cut */
 
 struct exchange {
@@ -24,13 +24,22 @@ struct exchange {
 	char *body;
 	size_t size, length; /* of body */
 	size_t discarded;
-	uint64_t started_ns;
+	uint64_t started_ns, body_ns;
 	bool begun;
 };
 
 uint64_t http_exchange_until(unsigned seconds, uint64_t length)
 {
 	return clock_ns() + (seconds + length / RATE_MIN) * 1000000000u;
+}
+
+/* A body has its seconds, and more only as it comes. */
+static void body_time(struct exchange *e)
+{
+	uint64_t seconds = e->server->options.body_seconds + e->length / RATE_MIN;
+
+	http_table_state(
+		e->server->table, e->place, HTTP_STATE_BODY, e->body_ns + seconds * 1000000000u);
 }
 
 static struct http_place *place_of(struct MHD_Connection *connection)
@@ -199,8 +208,8 @@ static enum MHD_Result head_step(struct exchange *e, struct MHD_Connection *conn
 		http_reply_header(&e->r, "Connection", "close");
 		return send_reply(e, connection);
 	}
-	uint64_t length = framing.chunked && e->route ? e->route->body_max : framing.length;
-	state(e, HTTP_STATE_BODY, e->server->options.body_seconds, length);
+	e->body_ns = clock_ns();
+	body_time(e);
 	return MHD_YES;
 }
 
@@ -235,6 +244,7 @@ static enum MHD_Result body_step(struct exchange *e, const char *data, size_t le
 		memcpy(e->body + e->length, data, length);
 		e->length += length;
 		e->body[e->length] = '\0';
+		body_time(e);
 		return MHD_YES;
 	}
 	e->discarded += length;

@@ -305,7 +305,7 @@ int main(int argc, char **argv)
 						   .handled_each = 8,
 						   .bodies = 96u << 20,
 						   .bodies_each = 48u << 20,
-						   .handled_wait_ms = 10000},
+						   .handled_wait_ms = 5000},
 					.head_seconds = 10,
 					.body_seconds = 30,
 					.idle_seconds = 60}};

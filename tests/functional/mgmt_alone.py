@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir-mgmt with weir-cp and no dataplane, and raw conversations with it."""
+import contextlib
+import ssl
+
 import pytest
 from cp_alone import Cp
 from topo import Topology
@@ -27,7 +30,8 @@ class Alone:
     def talk(self, sent, timeout=5.0, until_closed=False):
         """What comes back for raw bytes: until the first reply is complete, or the connection is closed."""
         with self.mgmt.connect(timeout) as sock:
-            sock.sendall(sent)
+            with contextlib.suppress(OSError):  # it may be refused before all is sent
+                sock.sendall(sent)
             return read_reply(sock, until_closed)
 
 
@@ -37,7 +41,7 @@ def read_reply(sock, until_closed=False):
     while until_closed or not complete(data):
         try:
             piece = sock.recv(65536)
-        except ConnectionResetError:
+        except (ConnectionError, ssl.SSLError):
             break
         if not piece:
             break
@@ -74,7 +78,13 @@ def alone():
 
 @pytest.fixture
 def short():
-    """Both, not started, with short patience and few connections."""
+    """Both, not started, with short patience."""
     with Topology() as topo:
-        yield Alone(topo, ["--head-timeout", 1, "--body-timeout", 1, "--idle-timeout", 2, "--connections", 24,
-                           "--connections-each", 16])
+        yield Alone(topo, ["--head-timeout", 1, "--body-timeout", 1, "--idle-timeout", 2])
+
+
+@pytest.fixture
+def few():
+    """Both, not started, with few connections."""
+    with Topology() as topo:
+        yield Alone(topo, ["--connections", 24, "--connections-each", 16])

@@ -58,8 +58,7 @@ class Mgmt(Daemon):
     def _serving(self):
         self.check_running()
         with contextlib.suppress(OSError):
-            self.ns.connect(self.listens[0]).close()
-            return (self.tls / "server.key").exists()
+            return self.request("GET", "/").status
         return False
 
     def context(self):
