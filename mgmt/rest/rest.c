@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rest/rest_facts.h"
+#include "rest/rest_login.h"
 #include "rest/rest_refuse.h"
+#include "rest/rest_transaction.h"
 
 bool rest_version_ok(const char *version)
 {
@@ -25,11 +28,18 @@ struct rest *rest_new(const struct rest_settings *settings)
 	snprintf(rest->version, sizeof(rest->version), "%s",
 		settings->version ? settings->version : REST_VERSION_DEFAULT);
 	rest->check_generation = settings->check_generation;
+	rest->transactions = rest_transactions_new();
+	if (!rest->transactions) {
+		free(rest);
+		return NULL;
+	}
 	return rest;
 }
 
 void rest_free(struct rest *rest)
 {
+	if (rest)
+		rest_transactions_free(rest->transactions);
 	free(rest);
 }
 
@@ -66,16 +76,35 @@ static void handle_known(struct rest_call *call)
 		rest_read(call);
 }
 
+static void handle_fact(struct rest_call *call, const struct rest_fact *fact, const char *item)
+{
+	if (is_known(call))
+		rest_fact_read(call, fact, item);
+}
+
 static void handle_tm(struct rest_call *call)
 {
+	const char *const *segments = call->http->segments + 2;
+	unsigned count = call->http->segment_count - 2;
 	const struct rest_target *t = &call->target;
 	bool get = call->http->method == HTTP_GET;
+	const char *coordination = http_header(call->http, REST_COORDINATION);
+	const struct rest_fact *fact = NULL;
+	const char *item;
 
-	rest_target_find(call->http->segments + 2, call->http->segment_count - 2, &call->target);
-	if (t->what == REST_NOTHING)
+	rest_target_find(segments, count, &call->target);
+	if (t->what == REST_NOTHING || t->what == REST_ORGANISING)
+		fact = rest_fact_find(segments, count, &item);
+	if (t->what == REST_NOTHING && !fact && rest_fact_below(segments, count))
+		call->target.what = REST_ORGANISING;
+	if (fact)
+		handle_fact(call, fact, item);
+	else if (t->what == REST_NOTHING)
 		not_registered(call);
 	else if (t->what == REST_ORGANISING || (t->example && get))
 		handle_known(call);
+	else if (!get && coordination)
+		rest_transaction_queue(call, coordination);
 	else if (!get)
 		rest_change(call);
 	else if (t->stats)
@@ -84,18 +113,33 @@ static void handle_tm(struct rest_call *call)
 		rest_read(call);
 }
 
-static bool is_branch(const struct http_request *r, const char *name)
+static bool is_below(const struct http_request *r, const char *path)
 {
-	return r->segment_count >= 2 && !strcmp(r->segments[0], "mgmt") &&
-	       !strcmp(r->segments[1], name);
+	size_t n = strlen(path);
+
+	return !strncmp(r->path, path, n) && (r->path[n] == '/' || !r->path[n]);
 }
 
 static void handle_branch(struct rest_call *call)
 {
-	if (is_branch(call->http, "tm"))
-		handle_tm(call);
-	else
-		not_registered(call);
+	static const struct {
+		const char *path;
+		void (*handle)(struct rest_call *call);
+	} branches[] = {
+		{"/mgmt/tm/transaction", rest_transaction},
+		{"/mgmt/tm", handle_tm},
+		{"/mgmt/shared/authn/login", rest_login},
+		{"/mgmt/shared/authz/tokens", rest_tokens},
+		{"/mgmt/shared/authz/users", rest_users},
+	};
+
+	for (size_t i = 0; i < sizeof(branches) / sizeof(*branches); i++) {
+		if (!is_below(call->http, branches[i].path))
+			continue;
+		branches[i].handle(call);
+		return;
+	}
+	not_registered(call);
 }
 
 /* ---- what a request brings ---- */
@@ -154,5 +198,6 @@ void rest_handle(struct http_request *r, struct rest *rest, const struct rest_ba
 		handle_branch(call);
 	json_decref(call->body);
 	json_decref(call->error);
+	json_decref(call->more);
 	free(call);
 }

@@ -112,6 +112,14 @@ void rest_shape(const struct rest *rest, json_t *value)
 	}
 }
 
+void rest_shape_object(const struct rest_call *call, json_t *object)
+{
+	rest_shape(call->rest, object);
+	if (call->more)
+		json_object_update_missing(object, call->more);
+	rest_query_select(&call->query, object);
+}
+
 json_t *rest_link(const struct rest *rest, const char *format, ...)
 {
 	json_t *link = NULL;

@@ -30,6 +30,7 @@ struct rest_call {
 	struct rest_target target; /* below /mgmt/tm */
 	json_t *error;		   /* why weir-cp refused, or NULL */
 	int lost;		   /* or why it was not asked: -errno */
+	json_t *more;		   /* members that all objects read get beside their own; or NULL */
 };
 
 /*
@@ -52,6 +53,9 @@ json_t *rest_whoami(struct rest_call *call);
 
 /* Links get the version, text of any bytes becomes a string. */
 void rest_shape(const struct rest *rest, json_t *value);
+
+/* The same of an object that is read, with what is added to it and less what is not selected. */
+void rest_shape_object(const struct rest_call *call, json_t *object);
 
 /* Link of a path below the host: "https://localhost/mgmt/tm/ltm/pool?ver=15.1.0". */
 json_t *rest_link(const struct rest *rest, const char *format, ...)

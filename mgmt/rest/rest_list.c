@@ -38,16 +38,22 @@ void rest_list_member(struct rest_list *l, const char *key, json_t *value)
 	put_member(l, key, value);
 }
 
+void rest_list_page(struct rest_list *l)
+{
+	const struct rest_query *q = &l->call->query;
+
+	l->own_page = true;
+	l->skip = q->skip;
+	l->left = q->paged ? q->top : -1;
+}
+
 void rest_list_begin(struct rest_list *l, struct rest_call *call, json_t *kind, json_t *self_link)
 {
 	const struct rest_query *q = &call->query;
 
 	*l = (struct rest_list){.call = call, .left = -1};
-	l->own_page = q->filters && !rest_query_partition(q);
-	if (l->own_page) {
-		l->skip = q->skip;
-		l->left = q->paged ? q->top : -1;
-	}
+	if (q->filters && !rest_query_partition(q))
+		rest_list_page(l);
 	text_add(&l->text, "{\"kind\":", strlen("{\"kind\":"));
 	put_json(&l->text, kind);
 	put_member(l, "selfLink", self_link);
@@ -58,9 +64,7 @@ void rest_list_begin_stats(
 {
 	rest_list_begin(l, call, kind, self_link);
 	l->nested = true;
-	l->own_page = true;
-	l->skip = call->query.skip;
-	l->left = call->query.paged ? call->query.top : -1;
+	rest_list_page(l);
 	text_printf(&l->text, ",\"entries\":{");
 }
 
@@ -93,8 +97,7 @@ bool rest_list_row(void *list, json_t *row)
 
 	if (!rest_list_wants(l, row))
 		return true;
-	rest_shape(l->call->rest, row);
-	rest_query_select(&l->call->query, row);
+	rest_shape_object(l->call, row);
 	text_printf(&l->text, l->written++ ? "," : ",\"items\":[");
 	put_json(&l->text, json_incref(row));
 	return rest_list_goes_on(l);

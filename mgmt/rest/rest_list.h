@@ -23,6 +23,9 @@ void rest_list_begin(struct rest_list *l, struct rest_call *call, json_t *kind, 
 void rest_list_begin_stats(
 	struct rest_list *l, struct rest_call *call, json_t *kind, json_t *self_link);
 
+/* The rows are all there are: the page is ours to choose. */
+void rest_list_page(struct rest_list *l);
+
 /* Whether the row passes the filter and is on the page; it counts then. */
 bool rest_list_wants(struct rest_list *l, const json_t *row);
 

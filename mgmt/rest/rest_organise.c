@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rest/rest_facts.h"
 #include "rest/rest_refuse.h"
 
 /* The segments as one path: "ltm/monitor". */
@@ -47,6 +48,8 @@ void rest_organise(struct rest_call *call)
 		for (int k = 0; k < MODEL_KINDS; k++)
 			if (model_kinds[k].owner < 0)
 				put_below(call->rest, prefix, model_kinds[k].rest, seen, items);
+		for (const struct rest_fact *f = rest_facts; f->path; f++)
+			put_below(call->rest, prefix, f->path, seen, items);
 		http_reply_json(call->http, 200,
 			json_pack("{s:o, s:o, s:o}", "kind",
 				rest_kind_of_path(prefix, "collectionstate"), "selfLink",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rest/rest_facts.h"
 #include "rest/rest_list.h"
 #include "rest/rest_refuse.h"
 
@@ -30,6 +31,7 @@ static void read_collection(struct rest_call *call)
 	json_t *request = rest_list_request(&call->target), *result = NULL;
 	struct rest_list list;
 
+	rest_fact_add(call);
 	set_page(request, &call->query);
 	if (call->query.expand)
 		json_object_set_new(request, "expand", json_true());
@@ -84,6 +86,7 @@ void rest_reply_item(struct rest_call *call)
 	json_t *request = rest_list_request(&call->target);
 	json_t *row;
 
+	rest_fact_add(call);
 	if (call->query.expand)
 		json_object_set_new(request, "expand", json_true());
 	row = rest_ask_row(call, request);
@@ -91,8 +94,7 @@ void rest_reply_item(struct rest_call *call)
 		rest_refuse_item(call);
 		return;
 	}
-	rest_shape(call->rest, row);
-	rest_query_select(&call->query, row);
+	rest_shape_object(call, row);
 	http_reply_json(call->http, 200, row);
 }
 

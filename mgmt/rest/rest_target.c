@@ -6,8 +6,7 @@
 
 #define DEPTH_MAX 6u /* segments of a kind's path */
 
-/* Whether the segments are the first ones of path. */
-static bool path_begins(const char *path, const char *const *segments, unsigned count)
+bool rest_path_begins(const char *path, const char *const *segments, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		size_t n = strlen(segments[i]);
@@ -113,7 +112,8 @@ static bool is_organising(const char *const *segments, unsigned count)
 	if (count == 0)
 		return true;
 	for (int k = 0; k < MODEL_KINDS; k++)
-		if (model_kinds[k].owner < 0 && path_begins(model_kinds[k].rest, segments, count))
+		if (model_kinds[k].owner < 0 &&
+			rest_path_begins(model_kinds[k].rest, segments, count))
 			return true;
 	return false;
 }

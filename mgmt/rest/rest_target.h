@@ -27,6 +27,9 @@ struct rest_target {
 /* segments: behind "/mgmt/tm". */
 void rest_target_find(const char *const *segments, unsigned count, struct rest_target *out);
 
+/* Whether the segments are the first ones of path ("ltm/monitor/http"). */
+bool rest_path_begins(const char *path, const char *const *segments, unsigned count);
+
 /* "/Common/web" of "web", where the kind has partitions. */
 void rest_name_full(enum model_kind kind, const char *name, char *out, size_t size);
 

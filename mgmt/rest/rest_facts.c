@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rest/rest_facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rest/rest_list.h"
+#include "rest/rest_refuse.h"
+
+/* ---- what the texts of facts stand for ---- */
+
+struct variables {
+	char version[32], weir[32], host[256], date[32], uptime[24], mac[24];
+};
+
+static void put_date(char *out, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+}
+
+static void take_status(struct rest_call *call, struct variables *v)
+{
+	json_t *row =
+		rest_ask_row(call, json_pack("{s:s, s:s}", "op", "show", "what", "sys status"));
+	const char *weir = json_string_value(json_object_get(row, "version"));
+
+	snprintf(v->weir, sizeof(v->weir), "%s", weir ? weir : "");
+	snprintf(v->uptime, sizeof(v->uptime), "%lld",
+		(long long)json_integer_value(json_object_get(row, "uptime")));
+	json_decref(row);
+}
+
+static void variables_take(struct rest_call *call, struct variables *v)
+{
+	*v = (struct variables){.mac = "00:00:00:00:00:00"};
+	snprintf(v->version, sizeof(v->version), "%s", call->rest->version);
+	if (gethostname(v->host, sizeof(v->host) - 1))
+		snprintf(v->host, sizeof(v->host), "weir");
+	put_date(v->date, sizeof(v->date));
+	take_status(call, v);
+}
+
+static const char *variable(const struct variables *v, const char *name, size_t length)
+{
+	const struct {
+		const char *name, *value;
+	} known[] = {{"version", v->version}, {"weir", v->weir}, {"host", v->host},
+		{"date", v->date}, {"uptime", v->uptime}, {"mac", v->mac}};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strlen(known[i].name) == length && !strncmp(known[i].name, name, length))
+			return known[i].value;
+	return "";
+}
+
+static json_t *filled_text(const struct variables *v, const char *text)
+{
+	struct text out = {0};
+	json_t *value;
+
+	for (const char *p = text; *p;) {
+		const char *end = *p == '$' ? strchr(p + 1, '$') : NULL;
+
+		if (end) {
+			text_printf(&out, "%s", variable(v, p + 1, (size_t)(end - p - 1)));
+			p = end + 1;
+		} else {
+			text_add(&out, p++, 1);
+		}
+	}
+	value = out.failed ? NULL : json_string(out.data ? out.data : "");
+	text_fini(&out);
+	return value;
+}
+
+static void fill(const struct variables *v, json_t *value)
+{
+	const char *key;
+	json_t *inner;
+	size_t i;
+
+	json_array_foreach(value, i, inner)
+	{
+		fill(v, inner);
+	}
+	json_object_foreach(value, key, inner)
+	{
+		if (json_is_string(inner))
+			json_object_set_new(value, key, filled_text(v, json_string_value(inner)));
+		else
+			fill(v, inner);
+	}
+}
+
+static json_t *fact_json(struct rest_call *call, const char *text)
+{
+	struct variables v;
+	json_t *json = json_loads(text, 0, NULL);
+
+	if (strchr(text, '$')) {
+		variables_take(call, &v);
+		fill(&v, json);
+	}
+	return json;
+}
+
+/* ---- answers ---- */
+
+static void read_item(struct rest_call *call, const struct rest_fact *fact)
+{
+	json_t *item = fact_json(call, fact->json);
+
+	json_object_set_new(item, "kind", rest_kind_of_path(fact->path, "state"));
+	json_object_set_new(item, "selfLink", rest_link(call->rest, "/mgmt/tm/%s", fact->path));
+	rest_query_select(&call->query, item);
+	http_reply_json(call->http, 200, item);
+}
+
+static void read_stats(struct rest_call *call, const struct rest_fact *fact)
+{
+	json_t *nested = fact_json(call, fact->json), *entries = json_object(), *value;
+	const char *below;
+	char key[REST_NAME_MAX];
+
+	json_object_foreach(nested, below, value)
+	{
+		snprintf(key, sizeof(key), REST_LINK "/mgmt/tm/%s%s", fact->path, below);
+		json_object_set_new(
+			entries, key, json_pack("{s:{s:O}}", "nestedStats", "entries", value));
+	}
+	json_decref(nested);
+	http_reply_json(call->http, 200,
+		json_pack("{s:o, s:o, s:o}", "kind", rest_kind_of_path(fact->path, "stats"),
+			"selfLink", rest_link(call->rest, "/mgmt/tm/%s", fact->path), "entries",
+			entries));
+}
+
+/* Rows of lists that LTM has in partitions; others have bare names. */
+static bool has_partition(const char *path)
+{
+	return !strncmp(path, "ltm/", 4);
+}
+
+static void complete_row(struct rest_call *call, const struct rest_fact *fact, json_t *row)
+{
+	const char *name = json_string_value(json_object_get(row, "name"));
+	bool partition = has_partition(fact->path);
+
+	json_object_set_new(row, "kind", rest_kind_of_path(fact->path, "state"));
+	if (partition)
+		json_object_set_new(row, "partition", json_string("Common"));
+	json_object_set_new(
+		row, "fullPath", json_sprintf("%s%s", partition ? "/Common/" : "", name));
+	json_object_set_new(row, "generation", json_integer(1));
+	json_object_set_new(row, "selfLink",
+		json_sprintf(REST_LINK "/mgmt/tm/%s/%s%s", fact->path, partition ? "~Common~" : "",
+			name));
+}
+
+static void read_list(struct rest_call *call, const struct rest_fact *fact)
+{
+	json_t *rows = fact_json(call, fact->json), *row;
+	struct rest_list list;
+	size_t i;
+
+	rest_list_begin(&list, call, rest_kind_of_path(fact->path, "collectionstate"),
+		rest_link(call->rest, "/mgmt/tm/%s", fact->path));
+	rest_list_page(&list);
+	json_array_foreach(rows, i, row)
+	{
+		complete_row(call, fact, row);
+		rest_list_row(&list, row);
+	}
+	json_decref(rows);
+	rest_list_end(&list, list.matched);
+}
+
+static bool is_named(const json_t *row, const char *item)
+{
+	const char *name = json_string_value(json_object_get(row, "name"));
+
+	return !strcmp(name, !strncmp(item, "~Common~", 8) ? item + 8 : item);
+}
+
+static void read_row(struct rest_call *call, const struct rest_fact *fact, const char *item)
+{
+	json_t *rows = fact_json(call, fact->json), *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (!is_named(row, item))
+			continue;
+		complete_row(call, fact, row);
+		rest_shape_object(call, row);
+		http_reply_json(call->http, 200, json_incref(row));
+		json_decref(rows);
+		return;
+	}
+	json_decref(rows);
+	char name[REST_NAME_MAX];
+	snprintf(name, sizeof(name), "%s", item);
+	for (char *p = name; *p; p++)
+		if (*p == '~')
+			*p = '/';
+	rest_refuse_with(call, 404, REST_ERROR_CONFIG,
+		"01020036:3: The requested %s (%s) was not found.", fact->path, name);
+}
+
+bool rest_fact_below(const char *const *segments, unsigned count)
+{
+	for (const struct rest_fact *f = rest_facts; f->path; f++)
+		if (rest_path_begins(f->path, segments, count))
+			return true;
+	return false;
+}
+
+const struct rest_fact *rest_fact_find(
+	const char *const *segments, unsigned count, const char **item)
+{
+	char path[REST_NAME_MAX] = "";
+	size_t length = 0;
+
+	*item = "";
+	for (unsigned i = 0; i < count && length < sizeof(path); i++) {
+		length += (size_t)snprintf(
+			path + length, sizeof(path) - length, "%s%s", i ? "/" : "", segments[i]);
+		for (const struct rest_fact *f = rest_facts; f->path; f++) {
+			if (strcmp(f->path, path))
+				continue;
+			if (i + 1 == count)
+				return f;
+			if (i + 2 != count || f->form != FACT_LIST)
+				return NULL;
+			*item = segments[i + 1];
+			return f;
+		}
+	}
+	return NULL;
+}
+
+void rest_fact_read(struct rest_call *call, const struct rest_fact *fact, const char *item)
+{
+	if (call->http->method != HTTP_GET)
+		rest_refuse_with(call, 400, REST_ERROR_CONFIG,
+			"01070734:3: Configuration error: %s is only read: Weir does not support "
+			"such objects yet",
+			fact->path);
+	else if (*item)
+		read_row(call, fact, item);
+	else if (fact->form == FACT_ITEM)
+		read_item(call, fact);
+	else if (fact->form == FACT_STATS)
+		read_stats(call, fact);
+	else
+		read_list(call, fact);
+}
+
+void rest_fact_add(struct rest_call *call)
+{
+	static const char device[] =
+		"{\"hostname\":\"$host$\",\"version\":\"$version$\",\"build\":\"$weir$\","
+		"\"edition\":\"Weir $weir$\",\"product\":\"BIG-IP\",\"failoverState\":\"active\","
+		"\"managementIp\":\"any6\",\"platformId\":\"Weir\",\"marketingName\":\"Weir\","
+		"\"baseMac\":\"$mac$\",\"chassisId\":\"none\",\"chassisType\":\"individual\","
+		"\"configsyncIp\":\"none\",\"mirrorIp\":\"any6\",\"mirrorSecondaryIp\":\"any6\","
+		"\"multicastInterface\":\"none\",\"multicastIp\":\"any6\",\"multicastPort\":0,"
+		"\"timeZone\":\"UTC\",\"activeModules\":[],\"unicastAddress\":[]}";
+
+	if (call->target.kind == KIND_DEVICE && !call->more)
+		call->more = fact_json(call, device);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rest/rest_facts.h"
+
+#define EMPTY(path)                                                                                \
+	{                                                                                          \
+		path, FACT_LIST, "[]"                                                              \
+	}
+#define BUILTIN(path, name)                                                                        \
+	{                                                                                          \
+		path, FACT_LIST, "[{\"name\":\"" name "\",\"defaultsFrom\":\"none\"}]"             \
+	}
+#define PRODUCT                                                                                    \
+	"\"Build\":{\"description\":\"$weir$\"},\"Date\":{\"description\":\"$date$\"},"            \
+	"\"Edition\":{\"description\":\"Weir $weir$\"},\"Product\":{\"description\":\"BIG-IP\"},"  \
+	"\"Title\":{\"description\":\"Main Package\"},\"Version\":{\"description\":\"$version$\"}"
+
+const struct rest_fact rest_facts[] = {
+	/* ---- who this is ---- */
+	{"sys/version", FACT_STATS, "{\"/0\":{" PRODUCT "}}"},
+	{"cli/version", FACT_STATS,
+		"{\"/0\":{\"active\":{\"description\":\"$version$\"},"
+		"\"latest\":{\"description\":\"$version$\"},"
+		"\"supported\":{\"description\":\"$version$\"}}}"},
+	{"sys/ready", FACT_STATS,
+		"{\"/0\":{\"configReady\":{\"description\":\"yes\"},"
+		"\"licenseReady\":{\"description\":\"yes\"},"
+		"\"provisionReady\":{\"description\":\"yes\"}}}"},
+	{"sys/available", FACT_ITEM, "{}"},
+	{"sys/mcp-state", FACT_STATS,
+		"{\"/0\":{\"phase\":{\"description\":\"running\"},"
+		"\"lastLoad\":{\"description\":\"full-config-load-succeed\"},"
+		"\"endPlatformIdReceived\":{\"description\":\"true\"}}}"},
+	{"sys/clock", FACT_STATS, "{\"/0\":{\"fullDate\":{\"description\":\"$date$\"}}}"},
+	{"sys/license", FACT_STATS,
+		"{\"/0\":{\"licensedVersion\":{\"description\":\"$version$\"},"
+		"\"licensedOnDate\":{\"description\":\"1970/01/01\"},"
+		"\"registrationKey\":{\"description\":\"none\"},"
+		"\"platformId\":{\"description\":\"Weir\"}}}"},
+	{"sys/hardware", FACT_STATS,
+		"{\"/platform\":{\"baseMac\":{\"description\":\"$mac$\"},"
+		"\"biosRev\":{\"description\":\"none\"},"
+		"\"marketingName\":{\"description\":\"Weir\"},"
+		"\"pvaVersion\":{\"description\":\"none\"}},"
+		"\"/hardware-version\":{\"model\":{\"description\":\"Weir\"}},"
+		"\"/system-info\":{\"bigipChassisSerialNum\":{\"description\":\"none\"},"
+		"\"hostBoardPartRevNum\":{\"description\":\"none\"},"
+		"\"hostBoardSerialNum\":{\"description\":\"none\"},"
+		"\"platform\":{\"description\":\"Weir\"},"
+		"\"switchBoardPartRevNum\":{\"description\":\"none\"},"
+		"\"switchBoardSerialNum\":{\"description\":\"none\"}}}"},
+	{"sys/provision", FACT_LIST,
+		"[{\"name\":\"ltm\",\"level\":\"nominal\",\"cpuRatio\":0,\"diskRatio\":0,"
+		"\"memoryRatio\":0}]"},
+	{"sys/global-settings", FACT_ITEM,
+		"{\"hostname\":\"$host$\",\"guiSetup\":\"disabled\",\"mgmtDhcp\":\"disabled\","
+		"\"consoleInactivityTimeout\":0,\"guiSecurityBanner\":\"disabled\"}"},
+	{"sys/software/volume", FACT_LIST,
+		"[{\"name\":\"HD1.1\",\"active\":true,\"basebuild\":\"$weir$\",\"build\":\"$weir$"
+		"\","
+		"\"product\":\"BIG-IP\",\"status\":\"complete\",\"version\":\"$version$\"}]"},
+	/* ---- one machine alone ---- */
+	{"cm/failover-status", FACT_STATS,
+		"{\"/0\":{\"color\":{\"description\":\"green\"},"
+		"\"status\":{\"description\":\"ACTIVE\"},"
+		"\"summary\":{\"description\":\"1/1 active\"}}}"},
+	{"cm/sync-status", FACT_STATS,
+		"{\"/0\":{\"color\":{\"description\":\"green\"},"
+		"\"mode\":{\"description\":\"standalone\"},"
+		"\"status\":{\"description\":\"Standalone\"},"
+		"\"summary\":{\"description\":\" \"}}}"},
+	{"sys/failover", FACT_ITEM,
+		"{\"apiRawValues\":{\"apiAnonymous\":\"Failover active for $uptime$ "
+		"seconds\\n\"}}"},
+	EMPTY("cm/device-group"), EMPTY("cm/trust-domain"),
+	/* ---- types that Weir has not: clients look through the lists ---- */
+	EMPTY("ltm/monitor/mssql"), BUILTIN("ltm/profile/fasthttp", "fasthttp"),
+	BUILTIN("ltm/profile/diameter", "diameter"), BUILTIN("ltm/profile/dhcpv4", "dhcpv4"),
+	BUILTIN("ltm/profile/dhcpv6", "dhcpv6"), BUILTIN("ltm/profile/sip", "sip"),
+	BUILTIN("ltm/message-routing/sip/profile/session", "sipsession"),
+	EMPTY("ltm/message-routing/sip/profile/router"),
+	EMPTY("ltm/message-routing/diameter/profile/session"),
+	EMPTY("ltm/message-routing/diameter/profile/router"),
+	EMPTY("ltm/message-routing/generic/protocol"), EMPTY("ltm/message-routing/generic/router"),
+	EMPTY("ltm/profile/analytics"), EMPTY("ltm/profile/certificate-authority"),
+	EMPTY("ltm/profile/classification"), EMPTY("ltm/profile/client-ldap"),
+	EMPTY("ltm/profile/connector"), EMPTY("ltm/profile/dns"), EMPTY("ltm/profile/dns-logging"),
+	EMPTY("ltm/profile/fix"), EMPTY("ltm/profile/ftp"), EMPTY("ltm/profile/gtp"),
+	EMPTY("ltm/profile/html"), EMPTY("ltm/profile/http2"),
+	EMPTY("ltm/profile/http-compression"), EMPTY("ltm/profile/icap"), EMPTY("ltm/profile/iiop"),
+	EMPTY("ltm/profile/ipother"), EMPTY("ltm/profile/mblb"), EMPTY("ltm/profile/mqtt"),
+	EMPTY("ltm/profile/ntlm"), EMPTY("ltm/profile/ocsp-stapling-params"),
+	EMPTY("ltm/profile/pptp"), EMPTY("ltm/profile/qoe"), EMPTY("ltm/profile/radius"),
+	EMPTY("ltm/profile/request-adapt"), EMPTY("ltm/profile/request-log"),
+	EMPTY("ltm/profile/response-adapt"), EMPTY("ltm/profile/rewrite"),
+	EMPTY("ltm/profile/rtsp"), EMPTY("ltm/profile/sctp"), EMPTY("ltm/profile/server-ldap"),
+	EMPTY("ltm/profile/smtps"), EMPTY("ltm/profile/socks"), EMPTY("ltm/profile/spdy"),
+	EMPTY("ltm/profile/statistics"), EMPTY("ltm/profile/stream"), EMPTY("ltm/profile/tftp"),
+	EMPTY("ltm/profile/web-acceleration"), EMPTY("ltm/profile/web-security"),
+	EMPTY("ltm/profile/xml"), EMPTY("ltm/auth/profile"), EMPTY("ltm/cipher/group"),
+	EMPTY("ltm/cipher/rule"), EMPTY("ltm/eviction-policy"), EMPTY("ltm/ifile"),
+	EMPTY("ltm/lsn-pool"), EMPTY("ltm/nat"), EMPTY("ltm/policy"), EMPTY("ltm/snat"),
+	EMPTY("ltm/traffic-class"),
+	/* ---- network ---- */
+	EMPTY("net/address-list"), EMPTY("net/dns-resolver"), EMPTY("net/port-list"),
+	EMPTY("net/timer-policy"), EMPTY("net/trunk"), EMPTY("net/tunnels/fec"),
+	EMPTY("net/tunnels/geneve"), EMPTY("net/tunnels/gre"), EMPTY("net/tunnels/ipip"),
+	EMPTY("net/tunnels/tunnel"), EMPTY("net/tunnels/vxlan"), EMPTY("net/vlan-group"),
+	/* ---- system ---- */
+	EMPTY("sys/application/service"), EMPTY("sys/application/template"),
+	EMPTY("sys/file/data-group"), EMPTY("sys/file/external-monitor"), EMPTY("sys/file/ifile"),
+	EMPTY("sys/file/ssl-crl"), EMPTY("sys/management-ip"), EMPTY("sys/management-route"),
+	EMPTY("sys/snmp/communities"), EMPTY("sys/snmp/traps"), EMPTY("sys/snmp/users"),
+	EMPTY("sys/software/hotfix"), EMPTY("sys/software/image"), EMPTY("sys/software/update"),
+	EMPTY("sys/ucs"),
+	/* ---- modules that Weir has not ---- */
+	EMPTY("gtm/datacenter"), EMPTY("gtm/rule"), EMPTY("gtm/server"),
+	EMPTY("security/firewall/policy"), EMPTY("security/log/profile"), {0}};
