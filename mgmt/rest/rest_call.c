@@ -2,6 +2,8 @@
 #include "rest/rest_call.h"
 #include "rest/rest_refuse.h"
 
+#define TM REST_LINK "/mgmt/tm/"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,9 +77,14 @@ static bool is_link(const char *key)
 	return !strcmp(key, "selfLink") || !strcmp(key, "link");
 }
 
+/* Links outside of tm bear no version. */
 static json_t *versioned(const struct rest *rest, const json_t *link)
 {
-	return json_sprintf("%s?ver=%s", json_string_value(link), rest->version);
+	const char *text = json_string_value(link);
+
+	if (strncmp(text, TM, sizeof(TM) - 1))
+		return json_string(text);
+	return json_sprintf("%s?ver=%s", text, rest->version);
 }
 
 /* {"bytes": "..."}: one character per byte. */

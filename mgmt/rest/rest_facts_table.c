@@ -5,10 +5,6 @@
 	{                                                                                          \
 		path, FACT_LIST, "[]"                                                              \
 	}
-#define BUILTIN(path, name)                                                                        \
-	{                                                                                          \
-		path, FACT_LIST, "[{\"name\":\"" name "\",\"defaultsFrom\":\"none\"}]"             \
-	}
 #define PRODUCT                                                                                    \
 	"\"Build\":{\"description\":\"$weir$\"},\"Date\":{\"description\":\"$date$\"},"            \
 	"\"Edition\":{\"description\":\"Weir $weir$\"},\"Product\":{\"description\":\"BIG-IP\"},"  \
@@ -73,20 +69,16 @@ const struct rest_fact rest_facts[] = {
 		"seconds\\n\"}}"},
 	EMPTY("cm/device-group"), EMPTY("cm/trust-domain"),
 	/* ---- types that Weir has not: clients look through the lists ---- */
-	EMPTY("ltm/monitor/mssql"), BUILTIN("ltm/profile/fasthttp", "fasthttp"),
-	BUILTIN("ltm/profile/diameter", "diameter"), BUILTIN("ltm/profile/dhcpv4", "dhcpv4"),
-	BUILTIN("ltm/profile/dhcpv6", "dhcpv6"), BUILTIN("ltm/profile/sip", "sip"),
-	BUILTIN("ltm/message-routing/sip/profile/session", "sipsession"),
+	EMPTY("ltm/monitor/mssql"),
+
 	EMPTY("ltm/message-routing/sip/profile/router"),
 	EMPTY("ltm/message-routing/diameter/profile/session"),
 	EMPTY("ltm/message-routing/diameter/profile/router"),
 	EMPTY("ltm/message-routing/generic/protocol"), EMPTY("ltm/message-routing/generic/router"),
-	EMPTY("ltm/profile/analytics"), EMPTY("ltm/profile/certificate-authority"),
-	EMPTY("ltm/profile/classification"), EMPTY("ltm/profile/client-ldap"),
-	EMPTY("ltm/profile/connector"), EMPTY("ltm/profile/dns"), EMPTY("ltm/profile/dns-logging"),
-	EMPTY("ltm/profile/fix"), EMPTY("ltm/profile/ftp"), EMPTY("ltm/profile/gtp"),
-	EMPTY("ltm/profile/html"), EMPTY("ltm/profile/http2"),
-	EMPTY("ltm/profile/http-compression"), EMPTY("ltm/profile/icap"), EMPTY("ltm/profile/iiop"),
+	EMPTY("ltm/profile/certificate-authority"), EMPTY("ltm/profile/classification"),
+	EMPTY("ltm/profile/client-ldap"), EMPTY("ltm/profile/connector"),
+	EMPTY("ltm/profile/dns-logging"), EMPTY("ltm/profile/fix"), EMPTY("ltm/profile/gtp"),
+	EMPTY("ltm/profile/html"), EMPTY("ltm/profile/icap"), EMPTY("ltm/profile/iiop"),
 	EMPTY("ltm/profile/ipother"), EMPTY("ltm/profile/mblb"), EMPTY("ltm/profile/mqtt"),
 	EMPTY("ltm/profile/ntlm"), EMPTY("ltm/profile/ocsp-stapling-params"),
 	EMPTY("ltm/profile/pptp"), EMPTY("ltm/profile/qoe"), EMPTY("ltm/profile/radius"),
@@ -94,12 +86,11 @@ const struct rest_fact rest_facts[] = {
 	EMPTY("ltm/profile/response-adapt"), EMPTY("ltm/profile/rewrite"),
 	EMPTY("ltm/profile/rtsp"), EMPTY("ltm/profile/sctp"), EMPTY("ltm/profile/server-ldap"),
 	EMPTY("ltm/profile/smtps"), EMPTY("ltm/profile/socks"), EMPTY("ltm/profile/spdy"),
-	EMPTY("ltm/profile/statistics"), EMPTY("ltm/profile/stream"), EMPTY("ltm/profile/tftp"),
-	EMPTY("ltm/profile/web-acceleration"), EMPTY("ltm/profile/web-security"),
-	EMPTY("ltm/profile/xml"), EMPTY("ltm/auth/profile"), EMPTY("ltm/cipher/group"),
-	EMPTY("ltm/cipher/rule"), EMPTY("ltm/eviction-policy"), EMPTY("ltm/ifile"),
-	EMPTY("ltm/lsn-pool"), EMPTY("ltm/nat"), EMPTY("ltm/policy"), EMPTY("ltm/snat"),
-	EMPTY("ltm/traffic-class"),
+	EMPTY("ltm/profile/statistics"), EMPTY("ltm/profile/tftp"),
+	EMPTY("ltm/profile/web-security"), EMPTY("ltm/profile/xml"), EMPTY("ltm/auth/profile"),
+	EMPTY("ltm/cipher/group"), EMPTY("ltm/cipher/rule"), EMPTY("ltm/eviction-policy"),
+	EMPTY("ltm/ifile"), EMPTY("ltm/lsn-pool"), EMPTY("ltm/nat"), EMPTY("ltm/policy"),
+	EMPTY("ltm/snat"), EMPTY("ltm/traffic-class"),
 	/* ---- network ---- */
 	EMPTY("net/address-list"), EMPTY("net/dns-resolver"), EMPTY("net/port-list"),
 	EMPTY("net/timer-policy"), EMPTY("net/trunk"), EMPTY("net/tunnels/fec"),

@@ -21,6 +21,8 @@ static struct {
 
 static struct rest *fake_rest;
 static struct http_request fake_http;
+static struct http_pair fake_headers[4];
+static unsigned fake_header_count;
 static json_t *fake_reply; /* its body, NULL if it is no JSON */
 
 static int fake_ask(
@@ -90,14 +92,17 @@ static inline unsigned fake_request(enum http_method method, const char *target,
 		free((char *)fake_http.reply.headers[i].value);
 	}
 	free(fake_http.space);
+	credentials_fini(&fake_http.credentials);
 	fake_http = (struct http_request){0};
 	CHECK(!http_request_target(&fake_http, target));
 	fake_http.method = method;
 	fake_http.body = body ? body : "";
 	fake_http.body_length = strlen(fake_http.body);
 	strcpy(fake_http.address, "192.0.2.7");
-	fake_http.credentials.user = (char *)"bob";
-	fake_http.credentials.password = (char *)"secret";
+	memcpy(fake_http.headers, fake_headers, sizeof(fake_headers));
+	fake_http.header_count = fake_header_count;
+	fake_http.credentials.user = strdup("bob");
+	fake_http.credentials.password = strdup("secret");
 	fake.next = 0;
 	fake.used = true;
 	rest_handle(&fake_http, fake_rest, &backend);

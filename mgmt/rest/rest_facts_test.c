@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rest/rest_facts.h"
+#include "rest/rest_fake.h"
+
+#define STATUS "{\"rows\":[{\"version\":\"1.2.3\",\"uptime\":77}],\"result\":{}}"
+#define KNOWN "{\"result\":{\"user\":\"bob\"}}"
+
+static void get(const char *path, unsigned status)
+{
+	char target[512];
+
+	fake_answer(KNOWN);
+	fake_answer(STATUS);
+	snprintf(target, sizeof(target), "/mgmt/tm/%s", path);
+	CHECK_INT(fake_request(HTTP_GET, target, NULL), status);
+}
+
+static void test_every_fact_is_served(void)
+{
+	for (const struct rest_fact *f = rest_facts; f->path; f++) {
+		get(f->path, 200);
+		CHECK(!strncmp(fake_said("kind"), "tm:", 3));
+		CHECK(!strchr(fake_http.reply.body, '$'));
+		fake_answer("{\"error\":{\"code\":401,\"reason\":\"no\"}}");
+		char target[512];
+		snprintf(target, sizeof(target), "/mgmt/tm/%s", f->path);
+		CHECK_INT(fake_request(HTTP_GET, target, NULL), 401);
+	}
+}
+
+static const char *nested(const char *key, const char *entry)
+{
+	json_t *stats = json_object_get(json_object_get(fake_reply, "entries"), key);
+
+	stats = json_object_get(json_object_get(stats, "nestedStats"), "entries");
+	return json_string_value(json_object_get(json_object_get(stats, entry), "description"));
+}
+
+static void test_version(void)
+{
+	get("sys/version", 200);
+	CHECK_STR(fake_said("kind"), "tm:sys:version:versionstats");
+	CHECK_STR(nested("https://localhost/mgmt/tm/sys/version/0", "Version"), "15.1.0");
+	CHECK_STR(nested("https://localhost/mgmt/tm/sys/version/0", "Build"), "1.2.3");
+	CHECK_STR(nested("https://localhost/mgmt/tm/sys/version/0", "Product"), "BIG-IP");
+	get("cli/version", 200);
+	CHECK_STR(nested("https://localhost/mgmt/tm/cli/version/0", "active"), "15.1.0");
+	get("sys", 200);
+	CHECK_STR(fake_said("selfLink"), "https://localhost/mgmt/tm/sys?ver=15.1.0");
+}
+
+static void test_lists(void)
+{
+	get("net/tunnels/gre", 200);
+	CHECK_STR(fake_said("kind"), "tm:net:tunnels:gre:grecollectionstate");
+	CHECK(!json_object_get(fake_reply, "items"));
+	get("net/tunnels/gre/~Common~x", 404);
+	CHECK(strstr(fake_said("message"), "01020036:3: The requested"));
+	get("net/tunnels/gre/a/b", 404);
+	get("net/tunnels", 200);
+	CHECK_INT(json_array_size(json_object_get(fake_reply, "items")), 6);
+	get("sys/provision?$top=5&$skip=1", 200);
+	CHECK(!json_object_get(fake_reply, "items"));
+	get("sys/provision/ltm", 200);
+	CHECK_STR(fake_said("level"), "nominal");
+	fake_answer(KNOWN);
+	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/net/tunnels/gre", "{\"name\":\"x\"}"), 400);
+}
+
+int main(void)
+{
+	struct rest_settings settings = {0};
+
+	fake_rest = rest_new(&settings);
+	test_every_fact_is_served();
+	test_version();
+	test_lists();
+	rest_free(fake_rest);
+	return 0;
+}
