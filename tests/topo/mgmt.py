@@ -100,7 +100,7 @@ class Mgmt(Daemon):
             body = json.dumps(body).encode()
         if body is not None and not any(name.lower() == "content-type" for name in headers):
             headers["Content-Type"] = "application/json"
-        with contextlib.nullcontext(session) if session else self.session(timeout=30.0) as connection:
+        with contextlib.nullcontext(session) if session else Mgmt.session(self, timeout=30.0) as connection:
             connection.request(method, path, body, headers)
             reply = connection.getresponse()
             data = reply.read()
