@@ -132,6 +132,7 @@ void health_say(struct health *h, struct health_inst *in, enum mon_verdict said,
 	const char *reason)
 {
 	char *copy = reason && *reason ? strdup(reason) : NULL;
+	bool well = in->said != said && (said == MON_UP || said == MON_DISABLED);
 
 	if (in->said != said)
 		in->since = since;
@@ -140,12 +141,16 @@ void health_say(struct health *h, struct health_inst *in, enum mon_verdict said,
 	in->reason = copy;
 	health_store_changed(h->store, in->object->id);
 	health_judge(h, in->object);
+	if (well && in->monitor->active)
+		health_passive_well(h, in->object);
 }
 
 int health_resume(struct health *h, uint32_t object)
 {
 	struct health_object *o = health_object_get(h, object);
 
+	if (o && health_passive_forgive(h, o))
+		return 0;
 	if (!o || verdicts_get(h->verdicts, object).verdict != VERDICT_RESUME)
 		return -EINVAL;
 	for (struct health_inst *in = o->instances; in; in = in->next)

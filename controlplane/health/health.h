@@ -76,7 +76,10 @@ void health_model_changed(
 /* Passive checks (inband) count these. */
 void health_event(struct health *h, const struct event_row *row);
 
-/* An operator's manual resume of a node or member: 0, or -EINVAL if it does not wait for one. */
+/*
+ * An operator's manual resume of a node or member, or of one that an inband monitor without retry-time keeps down: 0, or
+ * -EINVAL if it does not wait for one.
+ */
 int health_resume(struct health *h, uint32_t object);
 
 /*

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "health/health_detect.h"
 #include "health/health_internal.h"
 
 #define NS_PER_SECOND 1000000000ull
@@ -17,29 +18,98 @@ struct health_passive {
 	uint64_t *failure;	    /* when, ns */
 };
 
+/* --- back again ----------------------------------------------------------------------------------- */
+
+static bool waits_for_others(const struct health_inst *in)
+{
+	return in->passive && in->said == MON_DOWN && in->monitor->passive.retry_time == 0;
+}
+
+struct others {
+	bool any, well; /* that ask and judge; all of them are content */
+	uint64_t wait;	/* s in which they would have found a fault */
+};
+
+static struct others others_of(const struct health *h, const struct health_object *o)
+{
+	struct others others = {.well = true};
+	struct health_timers timers;
+
+	for (const struct health_inst *in = o->instances; in; in = in->next) {
+		const struct object *monitor = model_get(h->model, in->monitor->id);
+
+		if (!in->monitor->active || in->monitor->advises || !monitor ||
+			!health_detect_timers(monitor, &timers))
+			continue;
+		uint64_t wait = health_detect(&timers).silent;
+		others.any = true;
+		others.well &= in->said == MON_UP || in->said == MON_DISABLED;
+		others.wait = wait > others.wait ? wait : others.wait;
+	}
+	return others;
+}
+
+/* ms until it has been down for so many seconds. */
+static uint64_t rest_of(const struct health_passive *p, uint64_t seconds)
+{
+	uint64_t now = health_now_ms(), passed = now > p->in->since ? now - p->in->since : 0;
+
+	return passed < seconds * 1000 ? seconds * 1000 - passed : 0;
+}
+
+static void retry_after(struct health_passive *p, uint64_t ms)
+{
+	const struct timeval tv = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
+
+	event_add(p->retry, &tv);
+}
+
+/* Without a time of its own others decide: those that have been content all the while had time to find the fault. */
 static void on_retry(evutil_socket_t fd, short what, void *ctx)
 {
 	struct health_passive *p = ctx;
+	struct others others = others_of(p->h, p->in->object);
 
-	health_say(p->h, p->in, MON_UP, health_now_ms(), NULL);
+	if (waits_for_others(p->in) && (!others.any || !others.well))
+		return;
+	if (waits_for_others(p->in) && rest_of(p, others.wait))
+		retry_after(p, rest_of(p, others.wait));
+	else
+		health_say(p->h, p->in, MON_UP, health_now_ms(), NULL);
 }
 
-/* It has been down since then. */
 static void retry_arm(struct health_passive *p)
 {
-	uint64_t now = health_now_ms(), wait = p->in->monitor->passive.retry_time;
-	uint64_t passed = now > p->in->since ? now - p->in->since : 0;
-	struct timeval tv = {0};
-
 	event_del(p->retry);
-	if (p->in->said != MON_DOWN || wait == 0)
-		return;
-	if (passed < wait * 1000) {
-		tv.tv_sec = (time_t)((wait * 1000 - passed) / 1000);
-		tv.tv_usec = (suseconds_t)((wait * 1000 - passed) % 1000 * 1000);
-	}
-	event_add(p->retry, &tv);
+	if (p->in->said == MON_DOWN)
+		retry_after(p, rest_of(p, p->in->monitor->passive.retry_time));
 }
+
+void health_passive_well(struct health *h, struct health_object *o)
+{
+	struct others others = others_of(h, o);
+
+	for (struct health_inst *in = o->instances; in; in = in->next)
+		if (waits_for_others(in) && others.any && others.well)
+			health_say(h, in, MON_UP, health_now_ms(), NULL);
+}
+
+bool health_passive_forgive(struct health *h, struct health_object *o)
+{
+	bool forgiven = false;
+
+	if (others_of(h, o).any)
+		return false;
+	for (struct health_inst *in = o->instances; in; in = in->next) {
+		if (!waits_for_others(in))
+			continue;
+		health_say(h, in, MON_UP, health_now_ms(), NULL);
+		forgiven = true;
+	}
+	return forgiven;
+}
+
+/* --- counting ------------------------------------------------------------------------------------- */
 
 static void ring_fit(struct health_passive *p)
 {

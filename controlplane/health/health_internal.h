@@ -152,7 +152,11 @@ int health_passive_start(struct health *h, struct health_inst *in);
 void health_passive_free(struct health_passive *p);
 void health_passive_failed(
 	struct health *h, struct health_inst *in, unsigned connections, uint64_t now_ns);
-/* Its fields have changed. */
+/* Another monitor of the object has become content. */
+void health_passive_well(struct health *h, struct health_object *o);
+/* A person wants it back whom nobody else would bring back. True: it is. */
+bool health_passive_forgive(struct health *h, struct health_object *o);
+/* Its fields have changed, or the monitors beside it. */
 void health_passive_changed(struct health *h, struct health_inst *in);
 
 /* --- the file (health_store.c) --------------------------------------------------------------------- */

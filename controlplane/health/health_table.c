@@ -275,6 +275,9 @@ static bool insts_make(
 	insts_free(h, o);
 	o->instances = made;
 	o->need = need_of(rule);
+	for (struct health_inst *in = made; in; in = in->next)
+		if (!in->monitor->active)
+			health_passive_changed(h, in);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 /* The table of instances follows the model; its verdicts survive. weir-mon is not there: the test speaks for it. */
 #include "health/health.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -215,6 +216,41 @@ static void test_passive(void)
 	rig_fini(&r);
 }
 
+/* retry-time 0: another monitor brings it back. */
+static void test_passive_and_another(void)
+{
+	struct rig r;
+
+	rig_init(&r, conf);
+	uint32_t one = member_id(&r, "other", "10.0.0.1:81");
+	edit(&r, VERB_MODIFY, "ltm pool other monitor passive and a");
+	say(&r, one, "a", MON_UP);
+	connections_failed(&r, one, 3, 1);
+	say(&r, one, "a", MON_UP); /* as before: it has not looked yet */
+	is(&r, one, VERDICT_DOWN);
+	say(&r, one, "a", MON_DOWN);
+	say(&r, one, "a", MON_UP);
+	is(&r, one, VERDICT_UP);
+	/* It never finds a fault, and had time to. */
+	connections_failed(&r, one, 3, 2);
+	event_base_loop(r.base, EVLOOP_NONBLOCK);
+	is(&r, one, VERDICT_DOWN);
+	struct health_inst *in = health_inst_get(r.h, one, monitor_id(&r, "passive"));
+	in->since -= 16000;
+	health_passive_changed(r.h, in);
+	event_base_loop(r.base, EVLOOP_NONBLOCK);
+	is(&r, one, VERDICT_UP);
+	/* Nobody is there who could: a person must say so. */
+	CHECK_INT(health_resume(r.h, one), -EINVAL);
+	edit(&r, VERB_MODIFY, "ltm pool other monitor passive");
+	connections_failed(&r, one, 3, 3);
+	event_base_loop(r.base, EVLOOP_NONBLOCK);
+	is(&r, one, VERDICT_DOWN);
+	CHECK_INT(health_resume(r.h, one), 0);
+	is(&r, one, VERDICT_UP);
+	rig_fini(&r);
+}
+
 static void verdicts_of_file(struct rig *r, uint64_t origin)
 {
 	health_free(r->h);
@@ -316,6 +352,7 @@ int main(void)
 	test_rules();
 	test_forced_offline();
 	test_passive();
+	test_passive_and_another();
 	test_kept();
 	test_large();
 	CHECK(told > 0);
