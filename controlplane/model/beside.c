@@ -331,9 +331,14 @@ int beside_complete(struct model *m, struct item *it, struct model_error *err)
 			m, it, "interface", &((struct vlan_interface *)data)->conf.interface, err);
 	case KIND_VLAN:
 		return vlan_tag(m, it, err);
+	case KIND_PROFILE_CLIENT_SSL:
+		return cert_keys_complete(m, it, err);
 	case KIND_SSL_CERT:
 	case KIND_SSL_KEY:
-		return tls_file_complete(m, it, err);
+	case KIND_FILE_DATA_GROUP:
+	case KIND_FILE_EXTERNAL_MONITOR:
+	case KIND_FILE_IFILE:
+		return file_complete(m, it, err);
 	case KIND_USER:
 		return user_complete(m, it, err);
 	case KIND_PARTITION_ACCESS:

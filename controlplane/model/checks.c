@@ -299,11 +299,44 @@ static int check_virtual_profile(struct model *m, struct item *it, struct model_
 	return 0;
 }
 
+static bool is_profile(const struct kind *k)
+{
+	return k->profile;
+}
+
+static bool is_persistence(const struct kind *k)
+{
+	return !strncmp(k->words, "ltm persistence ", 16);
+}
+
+/* What a virtual server names beside its profiles and the dataplane does not do yet. */
+static int check_later(struct model *m, struct item *it, struct model_error *err)
+{
+	const struct kind *k = kind_of(it);
+
+	for (unsigned i = 0; i < k->field_count; i++) {
+		const struct field *f = &k->fields[i];
+		const void *p = field_in(f, it->data);
+		const struct model_list *list = p;
+		const uint32_t *id = f->type == TYPE_REFS ? list->entry : p;
+		unsigned count = f->type == TYPE_REFS ? list->count : f->type == TYPE_REF;
+		for (unsigned j = 0; j < count; j++) {
+			const struct item *to = item_of(m, id[j]);
+			if (to && kind_of(to)->later)
+				return fail(m, err, -EOPNOTSUPP, it, f->name, "%s: %s", to->o.path,
+					kind_of(to)->later);
+		}
+	}
+	return 0;
+}
+
 /* Any type: a virtual server names it without. */
 static int check_profile(struct model *m, struct item *it, struct model_error *err)
 {
+	bool (*same)(const struct kind *) = is_profile(kind_of(it)) ? is_profile : is_persistence;
+
 	for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
-		if (model_kinds[kind].profile && kind != it->o.kind &&
+		if (same(&model_kinds[kind]) && kind != it->o.kind &&
 			item_find(m, kind, ID_NONE, it->o.path))
 			return fail(m, err, -EEXIST, it, NULL, "a profile of type %s has this name",
 				strrchr(model_kinds[kind].words, ' ') + 1);
@@ -360,6 +393,7 @@ static int check_virtual(struct model *m, struct item *it, struct model_error *e
 	const struct ip_addr *a = &((const struct virtual_address *)address->data)->conf.address;
 	int rc = check_virtual_type(m, it, err);
 
+	rc = rc ? rc : check_later(m, it, err);
 	if (rc)
 		return rc;
 	if (ip_is_v4(&v->conf.source.addr) != ip_is_v4(a))
@@ -400,7 +434,7 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 		return rc;
 	if (kind_of(it)->monitor)
 		return check_monitor(m, it, err);
-	if (kind_of(it)->profile)
+	if (is_profile(kind_of(it)) || is_persistence(kind_of(it)))
 		return check_profile(m, it, err);
 	switch (it->o.kind) {
 	case KIND_NODE:
@@ -425,6 +459,10 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 	case KIND_VIRTUAL_PROFILE:
 		owner = item_of(m, it->o.owner);
 		return check_virtual_profile(m, owner, err);
+	case KIND_RULE:
+		return check_script(m, it, err);
+	case KIND_DATA_GROUP_INTERNAL:
+		return check_data_group(m, it, err);
 	case KIND_DB:
 		return check_db(m, it, err);
 	case KIND_DNS:

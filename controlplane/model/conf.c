@@ -267,11 +267,24 @@ static int list_value(struct item *it, const struct field *f, const char *value,
 	return set_list(conf->m, it, f, &value, 1, verb, conf->err);
 }
 
+static enum list_verb rows_verb(void)
+{
+	static const char *const verbs[] = {
+		[LIST_ADD] = "add", [LIST_DELETE] = "delete", [LIST_MODIFY] = "change"};
+	unsigned verb = LIST_MODIFY;
+
+	while (verb != LIST_REPLACE && strcmp(conf->verb, verbs[verb]))
+		verb--;
+	return (enum list_verb)verb;
+}
+
 static int one_value(
 	struct item *it, const struct field *f, const cfg_opt_t *opt, const char *value)
 {
 	if (f->type == TYPE_FLAG)
 		return set_flag(conf->m, it, f, !strcmp(value, f->name), conf->err);
+	if (f->type == TYPE_ROWS)
+		return rows_set_text(conf->m, it, f, value, rows_verb(), conf->err);
 	if (field_is_list(f))
 		return list_value(it, f, value, cfg_opt_size((cfg_opt_t *)opt) == 1);
 	if (f->pairs && !strcmp(conf->verb, "add"))

@@ -33,7 +33,7 @@ bool value_is_default(const struct model *m, const struct item *it, const struct
 
 static void indent(struct text *out, unsigned depth)
 {
-	text_add(out, "                ", depth * 4);
+	text_add(out, "                    ", depth * 4);
 }
 
 static void print_value(
@@ -123,6 +123,10 @@ static void print_field(const struct model *m, const struct item *it, const stru
 		return;
 	}
 	text_printf(out, "%s ", f->name);
+	if (f->type == TYPE_ROWS) {
+		rows_print(m, it, f, depth, out);
+		return;
+	}
 	if (field_is_list(f)) {
 		print_list(m, it, f, depth, out);
 		return;

@@ -42,8 +42,8 @@ static void test_refusals(void)
 		"supported yet");
 	refused("ltm pool web {\n  colour red }",
 		"weir.conf:2: ltm pool web: colour: is no field of this kind of object");
-	refused("ltm persistence cookie x { }",
-		"weir.conf:1: ltm persistence cookie: is no kind of object that is supported");
+	refused("ltm cipher group x { }",
+		"weir.conf:1: ltm cipher group: is no kind of object that is supported");
 	refused("ltm monitor mssql x { }",
 		"weir.conf:1: ltm monitor mssql: this type of monitor is not supported");
 	refused("ltm pool web {\n members {",

@@ -4,6 +4,7 @@
  * "${...}" and obey include(): here every value becomes a single-quoted string, in which it does neither,
  * and only words of the schema become keys.
  */
+#include "ipc/ipc.h"
 #include "model/model_internal.h"
 
 struct words {
@@ -221,6 +222,69 @@ static int read_list(struct words *w, const struct field *f)
 	return 0;
 }
 
+/* "NAME { column text ... }" into an object of JSON. */
+static int read_row(struct words *w, const struct field *f, json_t *entries)
+{
+	json_t *row = json_object();
+
+	json_array_append_new(entries, row);
+	json_object_set_new(row, "name", ipc_text_new(word(w), strlen(word(w))));
+	next(w);
+	if (w->token != TOKEN_OPEN)
+		return 0;
+	for (next(w); w->token == TOKEN_WORD; next(w)) {
+		const struct column *c = rows_column(f, word(w));
+		if (!c)
+			return refuse(w, word(w), "is no field of an entry");
+		next(w);
+		if (w->token != TOKEN_WORD)
+			return refuse(w, c->name, "has no value");
+		json_object_set_new(row, c->name, ipc_text_new(word(w), strlen(word(w))));
+	}
+	if (w->token != TOKEN_CLOSE)
+		return refuse(w, f->name, "the closing brace is missing");
+	next(w);
+	return 0;
+}
+
+static int put_rows(struct words *w, const struct field *f, json_t *entries)
+{
+	char *text = json_dumps(entries, JSON_COMPACT);
+
+	if (!text)
+		return refuse(w, f->name, "no memory");
+	put_option(w, f->name, text);
+	free(text);
+	return 0;
+}
+
+static int read_rows(struct words *w, const struct field *f)
+{
+	json_t *entries;
+	int rc = 0;
+
+	/* "modify" is the object's own verb */
+	if (list_verb(w) || at(w, "modify")) {
+		put_option(w, "verb", at(w, "modify") ? "change" : word(w));
+		next(w);
+	}
+	if (at(w, "none"))
+		return read_value(w, f);
+	if (w->token != TOKEN_OPEN)
+		return refuse(w, f->name, "needs its entries in braces");
+	entries = json_array();
+	next(w);
+	while (!rc && w->token == TOKEN_WORD)
+		rc = read_row(w, f, entries);
+	if (!rc && w->token != TOKEN_CLOSE)
+		rc = refuse(w, f->name, "the closing brace is missing");
+	rc = rc ? rc : put_rows(w, f, entries);
+	json_decref(entries);
+	if (!rc)
+		next(w);
+	return rc;
+}
+
 static int read_field(struct words *w, const struct field *f)
 {
 	if (f->type == TYPE_FLAG) {
@@ -233,6 +297,8 @@ static int read_field(struct words *w, const struct field *f)
 		return read_rule(w, f);
 	if (f->pairs)
 		return read_pair(w, f);
+	if (f->type == TYPE_ROWS)
+		return read_rows(w, f);
 	return field_is_list(f) ? read_list(w, f) : read_value(w, f);
 }
 

@@ -6,7 +6,7 @@ HEAD = "/* SPDX-License-Identifier: BSD-3-Clause */\n/* Generated from controlpl
 BOOLEANS = (["disabled", "enabled"], ["no", "yes"], ["false", "true"])
 C_TYPES = {"enum": "uint8_t", "flag": "uint8_t", "string": "uint32_t", "ip": "struct ip_addr",
            "prefix": "struct model_prefix", "mask": "uint8_t", "ref": "uint32_t",
-           "refs": "struct model_list", "services": "struct model_list", "strings": "struct model_list",
+           "refs": "struct model_list", "services": "struct model_list", "strings": "struct model_list", "rows": "uint32_t",
            "endpoint": "struct model_endpoint", "holds": "struct holds",
            "monitor-rule": "struct model_monitor_rule", "destination": "struct model_destination"}
 
@@ -109,7 +109,23 @@ def words(k, f):
     return name, f"static const struct field_word {name}[] = {{\n{body}\t{{NULL, 0, false}},\n}};\n"
 
 
-def field_row(kinds, k, f, word_table):
+def columns(kinds, k, f):
+    """Table of the columns of rows."""
+    if f["type"] != "rows":
+        return None, ""
+    name = f"columns_{k['c']}_{f['c']}"
+    body = ""
+    for c in f["columns"]:
+        texts = "".join(quote(v) + ", " for v in c.get("values", []))
+        refs = ", ".join(kind_id(kinds, r) for r in c.get("refs", []))
+        body += f"\t{{.name = {quote(c['name'])}, .rest = {quote(c['rest'])}, .default_text = {quote(c.get('default', ''))}"
+        body += f",\n\t .words = (const char *const[]){{{texts}NULL}}" if texts else ""
+        body += f",\n\t .refs = (const uint8_t[]){{{refs}}}, .ref_count = {len(c['refs'])}" if refs else ""
+        body += "},\n"
+    return name, f"static const struct column {name}[] = {{\n{body}\t{{0}},\n}};\n"
+
+
+def field_row(kinds, k, f, word_table, column_table):
     default = f.get("default")
     if isinstance(default, bool):
         default = f["name"] if default else f.get("opposite")
@@ -131,6 +147,7 @@ def field_row(kinds, k, f, word_table):
         "hold": "HOLD_" + upper(f["hold"]) if f.get("hold") else None,
         "refs": f"(const uint8_t[]){{{', '.join(kind_id(kinds, r) for r in f['refs'])}}}" if f["refs"] else None,
         "ref_count": str(len(f["refs"])) if f["refs"] else None,
+        "columns": column_table,
         "probe": quote(f.get("probe")), "folder": quote(f.get("folder")),
         "rest_empty": quote(f.get("rest-empty")),
         "rest_string": "true" if f.get("rest-type") == "string" else None,
@@ -196,7 +213,7 @@ def kind_row(kinds, k):
             f"\t\t.fixed = {str(bool(k.get('fixed'))).lower()}, .inlined = {str(bool(k.get('inline'))).lower()}, "
             f".monitor = {str(k['kind'].startswith('ltm monitor ')).lower()}, "
             f".profile = {str(k['kind'].startswith('ltm profile ')).lower()}, "
-            f".later = {quote(k.get('later'))}, .rest_none = {str(bool(k.get('rest-none'))).lower()},\n\t\t"
+            f".later = {quote(k.get('later'))}, .refused = {quote(k.get('refused'))}, .rest_none = {str(bool(k.get('rest-none'))).lower()},\n\t\t"
             f".in_partition = {str(k['name'] == 'path').lower()}, .name_form = {NAMES[k['name']]},\n"
             f"\t\t.holds = {live}, .order = {order}, .key = {key},\n\t}},\n")
 
@@ -208,7 +225,9 @@ def tables(kinds):
         for f in k["fields"]:
             name, text = words(k, f)
             out.append(text)
-            rows += field_row(kinds, k, f, name)
+            column_table, text = columns(kinds, k, f)
+            out.append(text)
+            rows += field_row(kinds, k, f, name, column_table)
         inits = {part: ", ".join(f".{f['c']} = {initial(f)}" for f in stored(k, part)
                                  if initial(f) is not None) for part in ("conf", "live")}
         body = ", ".join(f".{part} = {{{text}}}" for part, text in inits.items() if text)

@@ -59,6 +59,11 @@ def values(f):
     if f["type"] in ("ref", "refs"):
         several = "names of " if f["type"] == "refs" else "name of "
         return several + " or ".join(f["refs"])
+    if f["type"] == "rows":
+        inner = ", ".join(f"`{c['name']}`" + (" (" + ", ".join(f"`{v}`" for v in c["values"]) + ")" if c.get("values") else
+                                               f" (name of {' or '.join(c['refs'])})" if c.get("refs") else "")
+                          for c in f["columns"])
+        return f"up to {f['max']} entries, each a name" + (f" with {inner}" if inner else "")
     if f.get("pairs"):
         return f"name and text, all up to {f['max']} bytes"
     later = ", encrypted when taken" if f["class"] == "secret" else ""
@@ -90,6 +95,8 @@ def page(k):
         out.append(f"Holds [{k['child']}]({k['child'].replace(' ', '-')}.md).\n")
     if k.get("later"):
         out.append(f"Objects are kept and checked, but no virtual server can use one: {k['later']}.\n")
+    if k.get("refused"):
+        out.append(f"None can be created: {k['refused']}.\n")
     if k.get("builtin"):
         out.append("Built in: " + ", ".join(f"`{r['name']}`" for r in k["builtin"]["rows"]) + ".\n")
     if k.get("fixed"):

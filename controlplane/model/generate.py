@@ -15,7 +15,7 @@ import emit_c
 import emit_docs
 
 TYPES = {"int", "enum", "flag", "string", "ip", "prefix", "mask", "ref", "refs", "services", "strings", "endpoint",
-         "holds", "monitor-rule", "destination"}
+         "holds", "monitor-rule", "destination", "rows"}
 CLASSES = {"config", "live", "secret", "read-only"}
 EFFECTS = {"none", "snapshot", "live"}
 ROLES = {"guest", "operator", "manager", "resource-admin", "admin"}
@@ -27,20 +27,25 @@ PROFILES = "ltm profile "
 PROFILE_TYPES = ["fastl4", "udp", "tcp", "http", "client-ssl", "server-ssl", "one-connect", "fasthttp", "diameter",
                  "dhcpv4", "dhcpv6", "sip", "http-compression", "web-acceleration", "http2", "ftp", "dns", "stream",
                  "analytics"]
+PERSISTENCE_TYPES = ["cookie", "source-addr", "dest-addr", "hash", "msrdp", "sip", "ssl", "universal"]
 # What is named stands in weir.conf before what names it.
-ORDER = ["auth partition", "auth password-policy", "auth user", "sys folder", "sys file ssl-cert", "sys file ssl-key", "cm device", "cm traffic-group", "sys db", "sys dns", "sys httpd", "net route-domain",
+ORDER = ["auth partition", "auth password-policy", "auth user", "sys folder", "sys file ssl-cert", "sys file ssl-key", "sys file data-group",
+         "sys file external-monitor", "sys file ifile", "cm device", "cm traffic-group", "sys db", "sys dns", "sys httpd", "net route-domain",
          "net interface", "net vlan", "net self", "net route", *(MONITORS + t for t in MONITOR_TYPES),
          "ltm default-node-monitor", "ltm node", "ltm pool", *(PROFILES + t for t in PROFILE_TYPES),
-         "ltm message-routing sip profile session", "ltm snat-translation", "ltm snatpool", "ltm virtual-address", "ltm virtual"]
+         "ltm message-routing sip profile session", *("ltm persistence " + t for t in PERSISTENCE_TYPES),
+         "ltm ifile", "ltm data-group internal", "ltm data-group external", "ltm rule", "ltm snat-translation", "ltm snatpool", "ltm snat", "ltm nat", "ltm virtual-address", "ltm virtual"]
 KIND_KEYS = {"kind", "c", "title", "rest", "name", "who", "fixed", "sentence", "fields", "child", "owner",
-             "block", "alias", "variables", "include", "change", "inline", "builtin", "later", "rest-none"}
+             "block", "alias", "variables", "include", "change", "inline", "builtin", "later", "refused", "rest-none"}
 KINDS_MAX = 255  # object.kind
 FIELDS_MAX = 64  # bits of a mask
 BUILTIN_SLOTS = [(24, 128), (176, 256)]  # of ids, beside those that model.c hands out
 FIELD_KEYS = {"name", "c", "group", "type", "rest", "opposite", "unit", "default", "min", "max", "values",
               "supported", "words", "refs", "class", "effect", "who", "hold", "required", "create-only",
               "accept", "derived", "hidden", "key", "host", "rest-type", "rest-reference", "read-only",
-              "sentence", "own", "pattern", "pairs", "probe", "folder", "password", "hash", "rest-empty"}
+              "sentence", "own", "pattern", "pairs", "probe", "folder", "password", "hash", "rest-empty", "columns"}
+
+COLUMN_KEYS = {"name", "rest", "default", "values", "refs"}
 
 
 def camel(name):
@@ -93,6 +98,10 @@ def complete_field(kind, f):
         f.setdefault("default", False)
     elif f["type"] in ("ref", "refs", "endpoint") and not f.get("refs"):
         fail(*where, "no refs")
+    for c in f.get("columns", []):
+        c.setdefault("rest", camel(c["name"]))
+        if set(c) - COLUMN_KEYS or (c.get("values") and c.get("default") not in c["values"]):
+            fail(*where, f"column {c['name']}")
     if f["type"] == "monitor-rule":
         f.setdefault("default", "none")
     if f["type"] in ("refs", "strings") and f["max"] > 64:

@@ -103,7 +103,17 @@ enum field_type {
 	TYPE_ENDPOINT, /* struct model_endpoint: address:port, IPv6 address.port */
 	TYPE_HOLDS,    /* struct holds */
 	TYPE_MONITOR_RULE, /* struct model_monitor_rule: "/Common/a and /Common/b", "min 1 of { a b }" */
+	TYPE_ROWS,	   /* uint32_t, model_string(): rows of the field's columns */
 	TYPE_DESTINATION, /* struct model_destination: "*:80", with host "*" */
+};
+
+/* Of a field that is a list of named rows; texts all. */
+struct column {
+	const char *name, *rest;
+	const char *default_text;
+	const char *const *words; /* all it takes, ends with NULL; NULL: any text */
+	const uint8_t *refs;	  /* kinds it may name */
+	uint8_t ref_count;
 };
 
 struct field_word {
@@ -131,6 +141,7 @@ struct field {
 		*words;	     /* TYPE_ENUM, and special values of TYPE_INT; ends with text NULL */
 	const uint8_t *refs; /* kinds it may name, ref_count of them */
 	uint8_t ref_count;
+	const struct column *columns; /* of TYPE_ROWS; ends with name NULL */
 	const char
 		*probe; /* of a monitor: its name towards weir-mon, or NULL if that is the same */
 	const char *folder; /* its text names a file in this directory beside weir.conf, or NULL */
@@ -178,6 +189,7 @@ struct kind {
 	enum model_role who;  /* may create and delete */
 	int16_t owner, child; /* kinds, or -1 */
 	const char *later;    /* why a virtual server may not use it yet, or NULL */
+	const char *refused;  /* why none can be created yet, or NULL */
 	bool rest_none;	      /* REST shows empty texts and references as "none" */
 	bool inlined;	      /* of a child kind: in REST a list within the owner, no collection */
 	bool fixed;	      /* only the built-in objects: no create, no delete */

@@ -299,8 +299,14 @@ int check_monitor(struct model *m, struct item *it, struct model_error *err);
 /* Whether the monitors of a node, a pool, a member or the default node monitor can look at it. */
 int check_rule_of(struct model *m, struct item *it, struct model_error *err);
 
-/* Reads what the text of a certificate or key says of itself. */
-int tls_file_complete(struct model *m, struct item *it, struct model_error *err);
+/* Reads what the text of a certificate, a key or another file says of itself. */
+int file_complete(struct model *m, struct item *it, struct model_error *err);
+
+/* cert, key and chain follow cert-key-chain, or it follows them. */
+int cert_keys_complete(struct model *m, struct item *it, struct model_error *err);
+/* Compiles the Lua of a rule. */
+int check_script(struct model *m, struct item *it, struct model_error *err);
+int check_data_group(struct model *m, struct item *it, struct model_error *err);
 
 /* ---- names ---- */
 
@@ -363,7 +369,7 @@ int set_pair(struct model *m, struct item *it, const struct field *f, const char
 /* All fields that may be set again get their default; a built-in object's what it came with. */
 int set_defaults(struct model *m, struct item *it, struct model_error *err);
 
-enum list_verb { LIST_REPLACE, LIST_ADD, LIST_DELETE };
+enum list_verb { LIST_REPLACE, LIST_ADD, LIST_DELETE, LIST_MODIFY /* rows only */ };
 int set_list(struct model *m, struct item *it, const struct field *f, const char *const *text,
 	unsigned count, enum list_verb verb, struct model_error *err);
 /* Counts the texts that a field's data names. */
@@ -376,6 +382,28 @@ static inline unsigned field_index(const struct item *it, const struct field *f)
 {
 	return (unsigned)(f - kind_of(it)->fields);
 }
+
+/* A parsed value, if role and schema allow it; its texts are counted. */
+int set_value(struct model *m, struct item *it, const struct field *f, struct value *v,
+	struct model_error *err);
+
+/* ---- lists of rows ---- */
+
+/* Entries: names, or objects with name and columns by LTM's or REST's word. */
+int rows_set(struct model *m, struct item *it, const struct field *f, const json_t *entries,
+	enum list_verb verb, struct model_error *err);
+/* The same as text of JSON; "" and none: no entries. */
+int rows_set_text(struct model *m, struct item *it, const struct field *f, const char *text,
+	enum list_verb verb, struct model_error *err);
+json_t *rows_json(const struct model *m, const struct item *it, const struct field *f);
+void rows_print(const struct model *m, const struct item *it, const struct field *f, unsigned depth,
+	struct text *out);
+const struct column *rows_column(const struct field *f, const char *name);
+/* What the rows name must exist; and who names an object in a row. */
+int rows_check(struct model *m, struct item *it, struct model_error *err);
+const struct item *rows_user_of(const struct model *m, const struct object *o);
+/* {"link": ...} of an object. */
+json_t *link_json(const struct model *m, const struct item *it);
 
 /* ---- weir.conf ---- */
 

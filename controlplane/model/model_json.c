@@ -39,7 +39,7 @@ static json_t *text_json(struct text *t)
 	return value;
 }
 
-static json_t *link_json(const struct model *m, const struct item *it)
+json_t *link_json(const struct model *m, const struct item *it)
 {
 	struct text t = {0};
 
@@ -104,6 +104,7 @@ static bool json_leaves_out(const struct item *it, const struct field *f, const 
 		return true;
 	switch (f->type) {
 	case TYPE_STRING:
+	case TYPE_ROWS:
 		return !*text;
 	case TYPE_REF:
 		return *(const uint32_t *)field_in(f, it->data) == ID_NONE;
@@ -121,7 +122,7 @@ static bool json_leaves_out(const struct item *it, const struct field *f, const 
 /* What LTM gives for nothing, where it gives something. */
 static void put_nothing(json_t *out, const struct item *it, const struct field *f)
 {
-	bool list = f->type == TYPE_REFS || f->type == TYPE_STRINGS;
+	bool list = f->type == TYPE_ROWS || f->type == TYPE_REFS || f->type == TYPE_STRINGS;
 
 	if (!kind_of(it)->rest_none || f->hidden || f->class == FIELD_SECRET)
 		return;
@@ -168,6 +169,8 @@ static void put_field(
 		put_flag(group, it, f);
 	else if (f->type == TYPE_INT && !f->rest_string)
 		json_object_set_new(group, f->rest, json_integer(value_number_get(f, it->data)));
+	else if (f->type == TYPE_ROWS)
+		json_object_set_new(group, f->rest, rows_json(m, it, f));
 	else if (field_is_list(f))
 		json_object_set_new(group, f->rest, list_json(m, it, f));
 	else

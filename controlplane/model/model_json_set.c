@@ -105,12 +105,14 @@ static int set_field(struct model *m, struct item *it, const struct field *f, co
 			return fail(m, err, -EINVAL, it, f->name, "is true or false");
 		return set_flag(m, it, f, json_is_true(value) != opposite, err);
 	}
+	if (f->type == TYPE_ROWS && json_is_array(value))
+		return rows_set(m, it, f, value, LIST_REPLACE, err);
 	if (field_is_list(f) && json_is_array(value))
 		return set_array(m, it, f, value, err);
 	text = scalar_text(f, value);
 	if (!text)
 		return fail(m, err, -EINVAL, it, f->name, "has a value of the wrong type");
-	if (f->type == TYPE_STRING && !strcmp(text, "none"))
+	if ((f->type == TYPE_STRING || f->type == TYPE_ROWS) && !strcmp(text, "none"))
 		*text = '\0';
 	rc = set_text(m, it, f, text, err);
 	free(text);

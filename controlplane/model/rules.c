@@ -90,7 +90,7 @@ static bool field_is_missing(const struct model *m, const struct item *it, const
 {
 	static const struct ip_addr none;
 
-	if (it->o.kind == KIND_NODE && model_is_template(m, &it->o))
+	if (it->o.builtin || (it->o.kind == KIND_NODE && model_is_template(m, &it->o)))
 		return false;
 	switch (f->type) {
 	case TYPE_IP:
@@ -121,9 +121,9 @@ static int check_deleted(struct model *m, struct item *it, struct model_error *e
 	const struct object *user;
 	char name[MODEL_NAME_MAX];
 
-	if (!it->o.users)
-		return 0;
-	user = model_user_of(m, it->o.id);
+	user = it->o.users ? model_user_of(m, it->o.id) : NULL;
+	if (!user)
+		user = (const struct object *)rows_user_of(m, &it->o);
 	if (!user)
 		return 0;
 	item_name(m, (const struct item *)user, name, sizeof(name));
@@ -142,6 +142,8 @@ static int check_touched(struct model *m, struct touch *t, struct model_error *e
 		return rc || !t->before ? rc : check_deleted(m, it, err);
 	}
 	rc = check_required(m, it, err);
+	if (!rc)
+		rc = rows_check(m, it, err);
 	if (!rc)
 		rc = check_place(m, it, err);
 	return rc ? rc : check_item(m, it, err);

@@ -42,7 +42,7 @@ void field_count_texts(struct model *m, const struct field *f, const void *value
 {
 	const struct model_list *list = value;
 
-	if (f->type == TYPE_STRING)
+	if (f->type == TYPE_STRING || f->type == TYPE_ROWS)
 		strings_count(&m->strings, *(const uint32_t *)value, by);
 	for (unsigned i = 0; f->type == TYPE_STRINGS && i < list->count; i++)
 		strings_count(&m->strings, list->entry[i], by);
@@ -165,6 +165,17 @@ static int set_take(struct model *m, struct item *it, const struct field *f, str
 	return 0;
 }
 
+int set_value(struct model *m, struct item *it, const struct field *f, struct value *v,
+	struct model_error *err)
+{
+	int rc = set_begin(m, it, f, err);
+
+	rc = rc ? rc : set_take(m, it, f, v, false, err);
+	if (rc)
+		field_count_texts(m, f, v->data, -1);
+	return rc;
+}
+
 /* user-enabled and user-up take holds away, user-disabled and user-down set one. */
 static int set_hold(struct model *m, struct item *it, const struct field *f, const struct value *v,
 	struct model_error *err)
@@ -249,6 +260,8 @@ int set_text(struct model *m, struct item *it, const struct field *f, const char
 		return set_list(m, it, f, &text, 1, LIST_REPLACE, err);
 	if (f->type == TYPE_MONITOR_RULE)
 		return set_rule(m, it, f, text, err);
+	if (f->type == TYPE_ROWS)
+		return rows_set_text(m, it, f, text, LIST_REPLACE, err);
 	rc = set_begin(m, it, f, err);
 	if (rc)
 		return rc;

@@ -393,6 +393,7 @@ void value_text(const struct model *m, const struct field *f, const void *data, 
 					    : "");
 		break;
 	case TYPE_STRING:
+	case TYPE_ROWS:
 		text_printf(out, "%s", strings_text(&m->strings, *(const uint32_t *)p));
 		break;
 	case TYPE_IP:

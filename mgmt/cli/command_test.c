@@ -73,8 +73,9 @@ static void test_edit(void)
 	check_refused("delete ltm pool", 15, "delete ltm pool which? A name is missing");
 	check_refused("modify ltm", 10,
 		"ltm what? Known are monitor, default-node-monitor, node, pool, profile, "
-		"message-routing, snat-translation, "
-		"snatpool, virtual-address, virtual, drain");
+		"message-routing, "
+		"persistence, ifile, data-group, rule, snat-translation, snatpool, snat, nat, "
+		"virtual-address, virtual, drain");
 	check_refused("create ltm monitor mssql x", 19,
 		"this type of monitor is not supported; known are tcp, tcp-half-open, tcp-echo, "
 		"udp, http, https, icmp, gateway-icmp, inband, external, dns, smtp, ftp, nntp, "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Certificates and keys: what their text says is shown beside it. */
+/* Files as objects, certificates and keys above all: what their text says is shown beside it. */
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -257,7 +257,28 @@ static int key_complete(struct model *m, struct item *it, struct model_error *er
 	return rc;
 }
 
-int tls_file_complete(struct model *m, struct item *it, struct model_error *err)
+/* ---- others ---- */
+
+static int text_complete(struct model *m, struct item *it, struct model_error *err)
 {
-	return it->o.kind == KIND_SSL_CERT ? cert_complete(m, it, err) : key_complete(m, it, err);
+	const struct field *f = model_field_find(it->o.kind, NULL, "content");
+	uint32_t content = *(const uint32_t *)field_in(f, it->data);
+
+	if (unchanged(m, it, content))
+		return 0;
+	return put_checksum(m, it, strings_text(&m->strings, content))
+		       ? fail(m, err, -ENOMEM, it, "content", "no memory")
+		       : 0;
+}
+
+int file_complete(struct model *m, struct item *it, struct model_error *err)
+{
+	switch (it->o.kind) {
+	case KIND_SSL_CERT:
+		return cert_complete(m, it, err);
+	case KIND_SSL_KEY:
+		return key_complete(m, it, err);
+	default:
+		return text_complete(m, it, err);
+	}
 }
