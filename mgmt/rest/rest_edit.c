@@ -167,14 +167,40 @@ static bool settle_pairs(struct rest_call *call, struct rest_edit *edit)
 	return true;
 }
 
-/* What devices tolerate of what they themselves say, where it is not a person's word. */
+/* The body was read here: what it says of states is then no word of a person. */
+static bool is_read_back(const json_t *body)
+{
+	return json_object_get(body, "kind") || json_object_get(body, "selfLink") ||
+	       json_object_get(body, "fullPath");
+}
+
+static bool is_one_of(const json_t *body, const char *name, const char *const words[])
+{
+	const char *value = json_string_value(json_object_get(body, name));
+
+	for (; value && *words; words++)
+		if (!strcmp(value, *words))
+			return true;
+	return false;
+}
+
+/* What devices tolerate of what they themselves say: a server's states that come of checks. */
 static void drop_tolerated(struct rest_edit *edit)
 {
-	const char *state = json_string_value(json_object_get(edit->body, "state"));
-	bool server = edit->target.kind == KIND_NODE || edit->target.kind == KIND_POOL_MEMBER;
+	static const char *const always[] = {
+		"unchecked", "fqdn-up", "fqdn-up-no-addr", "fqdn-down", "fqdn-checking", NULL};
+	static const char *const states[] = {
+		"up", "down", "checking", "address-down", "down-wait-for-manual-resume", NULL};
+	static const char *const sessions[] = {"monitor-enabled", "monitor-disabled", NULL};
+	bool back = is_read_back(edit->body);
 
-	if (server && state && (!strcmp(state, "unchecked") || !strncmp(state, "fqdn-", 5)))
+	if (edit->target.kind != KIND_NODE && edit->target.kind != KIND_POOL_MEMBER)
+		return;
+	if (is_one_of(edit->body, "state", always) ||
+		(back && is_one_of(edit->body, "state", states)))
 		json_object_del(edit->body, "state");
+	if (back && is_one_of(edit->body, "session", sessions))
+		json_object_del(edit->body, "session");
 }
 
 /* ---- requests ---- */
