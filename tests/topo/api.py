@@ -141,7 +141,7 @@ class Api(Mgmt):
         weir.edit("modify", f"auth user {ADMIN} password {PASSWORD}")
         self.start()
         try:
-            self.admin = Session(self, token=False)
+            self.admin = Session(self)
         except BaseException:
             self.stop()
             raise
@@ -151,7 +151,7 @@ class Api(Mgmt):
             raise AttributeError(name)
         return getattr(self.admin, name)
 
-    def session(self, user=ADMIN, password=PASSWORD, token=True):
+    def log_in(self, user=ADMIN, password=PASSWORD, token=True):
         return Session(self, user, password, token)
 
     def stop(self):
