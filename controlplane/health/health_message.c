@@ -57,7 +57,7 @@ static struct health_inst *inst_named(const struct health *h, const json_t *mess
 	return health_inst_get(h, object, monitor);
 }
 
-/* One line without control characters, as the protocol promises; checked since it goes to people's terminals. */
+/* One line of printable ASCII: it goes to people's terminals, and is cut without a look at characters. */
 static void line_of(const json_t *message, const char *name, char *out, size_t size)
 {
 	const char *text = json_string_value(json_object_get(message, name));
@@ -66,7 +66,7 @@ static void line_of(const json_t *message, const char *name, char *out, size_t s
 	if (text)
 		strncat(out, text, size - 1);
 	for (char *p = out; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
+		if (*p < ' ' || *p > '~')
 			*p = '?';
 }
 
