@@ -77,6 +77,13 @@ static bool script_isolate(const struct runner *r)
 	       mount("none", r->hide, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=000") == 0;
 }
 
+static bool is_hidden(const struct runner *r, const char *path)
+{
+	size_t n = strlen(r->hide);
+
+	return !strncmp(path, r->hide, n) && path[n] == '/';
+}
+
 /* The end of its parent is the script's: said after the last change of user, which unsays it. */
 static bool script_become(const struct runner *r)
 {
@@ -114,7 +121,9 @@ static void script_exec(
 	sigprocmask(SIG_SETMASK, &none_blocked, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	execve(argv[0], argv, envp);
-	refuse(1, strerror(errno));
+	fault = errno;
+	refuse(1, is_hidden(r, argv[0]) ? "it lies in the run directory, which scripts do not see"
+					: strerror(fault));
 	_exit(127);
 }
 

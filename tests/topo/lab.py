@@ -140,6 +140,7 @@ def advice(picture, weirsh, family):
     shell = weirsh.relative_to(ROOT) if weirsh.is_relative_to(ROOT) else weirsh
     pool = "web" if family == 4 else "web6"
     first, second = (wc.join(server_address(number, family), 80) for number in (1, 2))
+    in_s2 = f"ip netns exec {picture.servers[1]}"
     host = VIRTUAL[4] if family == 4 else f"[{VIRTUAL[6]}]"
     return f"""
 The lab is up. In another terminal, from this directory, as root:
@@ -153,9 +154,14 @@ The lab is up. In another terminal, from this directory, as root:
   and back in                    {shell} modify ltm pool {pool} members modify {{ {second} {{ session user-enabled }} }}
   make s2 sick (its /health)     touch {picture.nginx[1].dir}/sick
   and well again                 rm {picture.nginx[1].dir}/sick
+  stop its nginx, start it       kill $(cat {picture.nginx[1].dir}/nginx.pid)
+                                 {in_s2} {' '.join(map(str, picture.nginx[1].argv()))} &
   pull its cable, put it back    ip -n {picture.lan} link set s2 down; ip -n {picture.lan} link set s2 up
   what the monitor says          {shell} show ltm monitor
-  logs and configuration         ls {picture.weir.run_dir}
+  its drain before a restart     {shell} create ltm drain pool {pool} member {second} wait 60
+  and back in                    {shell} delete ltm drain 1 enable
+  logs                           ls {picture.weir.run_dir}
+  weir.conf, scripts of checks   ls {picture.weir.conf_path.parent}
 
 A sick server is out after 7 s; until then a pulled cable shows as errors below. Ctrl-C ends the lab and removes everything.
 """
@@ -167,7 +173,10 @@ def serve(args, topo):
     address = VIRTUAL[family]
     picture = topo.picture
     picture.start_nginx()
-    picture.start_weir(*configuration(picture), workers=args.workers, driver=args.port_driver)
+    conf_dir = topo.dir / "etc"
+    for folder in ("ssl", "external-monitors"):
+        (conf_dir / folder).mkdir(parents=True)
+    picture.start_weir(*configuration(picture), workers=args.workers, driver=args.port_driver, conf_dir=conf_dir)
     watched(picture.weir)
     print(f"sending {REQUESTS} requests to http://{wc.join(address, 80)} from {picture.client}", flush=True)
     counts = collections.Counter(request(picture.client, address) for _ in range(REQUESTS))
