@@ -23,6 +23,7 @@
 #include "base/log.h"
 
 #define GRACE_NS 1000000000ull
+#define NICENESS 10
 #define NS_IN_S 1000000000ull
 
 enum { RUNNER_START, RUNNER_STOP, RUNNER_STOP_GENTLY };
@@ -70,18 +71,41 @@ static void refuse(int out, const char *reason)
 		log_debug("external: %s", reason);
 }
 
-static bool script_isolate(const struct runner *r)
+static bool is_below(const char *path, const char *folder)
 {
-	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-	       mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0 &&
-	       mount("none", r->hide, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=000") == 0;
+	size_t n = strlen(folder);
+
+	return !strncmp(path, folder, n) && path[n] == '/';
 }
 
-static bool is_hidden(const struct runner *r, const char *path)
+/* A small /tmp of its own, which goes with it; a script that lies in /tmp has none. */
+static bool script_tmp(const char *script)
 {
-	size_t n = strlen(r->hide);
+	return is_below(script, "/tmp") ||
+	       mount("none", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV,
+		       "mode=1777,nr_inodes=1000,size=" RUNNER_TMP) == 0;
+}
 
-	return !strncmp(path, r->hide, n) && path[n] == '/';
+static bool script_isolate(const struct runner *r, const char *script)
+{
+	struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
+
+	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0 &&
+	       mount("none", r->hide, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=000") == 0 &&
+	       mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof(read_only)) == 0 &&
+	       script_tmp(script);
+}
+
+/* Whatever it takes, everybody else comes first, and it is the first to go when memory is short. */
+static void script_humble(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "1000", 4) != 4)
+		log_warning("external: oom_score_adj: %s", strerror(errno));
+	close(fd);
+	setpriority(PRIO_PROCESS, 0, NICENESS);
 }
 
 /* The end of its parent is the script's: said after the last change of user, which unsays it. */
@@ -98,7 +122,8 @@ static void script_exec(
 {
 	int none = open("/dev/null", O_RDWR);
 
-	int fault = script_isolate(r) ? 0 : errno;
+	script_humble();
+	int fault = script_isolate(r, argv[0]) ? 0 : errno;
 	dup2(none, 0);
 	dup2(out, 1);
 	dup2(none, 2);
@@ -122,8 +147,9 @@ static void script_exec(
 	signal(SIGPIPE, SIG_DFL);
 	execve(argv[0], argv, envp);
 	fault = errno;
-	refuse(1, is_hidden(r, argv[0]) ? "it lies in the run directory, which scripts do not see"
-					: strerror(fault));
+	refuse(1, is_below(argv[0], r->hide)
+			  ? "it lies in the run directory, which scripts do not see"
+			  : strerror(fault));
 	_exit(127);
 }
 

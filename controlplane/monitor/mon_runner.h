@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The process that starts the scripts of external monitors, forked before weir-mon gives up its privileges. Each script
- * runs as its own user, in pid, mount and ipc namespaces of its own: it sees no other process, not the run directory, and
- * whatever it has started ends with it.
+ * runs as its own user, in pid, mount and ipc namespaces of its own: it sees no other process, not the run directory, can
+ * write to no file outside a small /tmp of its own, and whatever it has started ends with it.
  */
 #ifndef WEIR_MONITOR_MON_RUNNER_H
 #define WEIR_MONITOR_MON_RUNNER_H
@@ -14,6 +14,7 @@
 #define RUNNER_SCRIPTS_MAX 256u	       /* at once */
 #define RUNNER_MESSAGE_MAX 65536u      /* bytes of arguments and environment */
 #define RUNNER_MEMORY_MAX (512u << 20) /* address space of a script's process */
+#define RUNNER_TMP "4m"		       /* of a script's own /tmp */
 
 /* What stands in the output, with the reason behind it, if the script could not be started. */
 #define RUNNER_REFUSAL "\0weir-mon-run"

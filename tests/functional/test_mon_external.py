@@ -2,6 +2,8 @@
 """External monitors: LTM's arguments and environment, and what a script may not do."""
 import os
 import pathlib
+import shutil
+import tempfile
 import time
 
 import pytest
@@ -50,39 +52,82 @@ def test_output_is_up_and_none_is_down(cp, script):
     cp.wait("up")
 
 
+class Said:
+    """What scripts write to a pipe in their folder, up to a line "end": nothing else of the file system takes it."""
+
+    def __init__(self, folder):
+        path = folder / "said"
+        os.mkfifo(path)
+        path.chmod(0o666)
+        self.pipe = open(os.open(path, os.O_RDWR | os.O_NONBLOCK), "rb", buffering=0)
+        self.text = ""
+
+    def _whole(self):
+        self.text += (self.pipe.read(65536) or b"").decode()
+        return "\nend\n" in self.text
+
+    def wait(self):
+        wait_until(self._whole, "a script has said all")
+        return self.text.split("\nend\n")[0]
+
+
 def test_arguments_and_environment(cp, script):
-    folder = script('cd "$(dirname "$0")"; { printf "%s\\n" "$@"; env; } > part.$$; mv part.$$ said.$$; echo UP\n',
+    folder = script('{ printf "%s\\n" "$@"; env; echo; echo end; } > "$(dirname "$0")/said"; echo UP\n',
                     args="first second", variables={"USER_WORD": "a b"}, name="/Common/mine")
+    lines = Said(folder).wait().splitlines()
     cp.wait("up")
-    lines = next(folder.glob("said.*")).read_text().splitlines()
     assert lines[:4] == [f"::ffff:{SERVER}", "80", "first", "second"]
     assert {f"NODE_IP=::ffff:{SERVER}", "NODE_PORT=80", "USER_WORD=a b", "ARGS_I=first second",
             "MON_TMPL_NAME=/Common/mine"} <= set(lines)
 
 
 def test_script_has_no_access(lab, cp, script):
-    """Not to sockets, to other processes, to privileges."""
+    """Not to sockets, to other processes, to files, to privileges, nor to namespaces that would give them back."""
     secret = lab.top.dir / "secret"
     secret.write_text("s")
     secret.chmod(0o600)
     folder = script(f'''d=$(dirname "$0")
-[ -e $d/done ] && echo UP && exit
-id -u > $d/uid; grep -E "NoNewPrivs|CapEff|CapBnd" /proc/self/status > $d/caps
-ls /proc | grep -c "^[0-9]" > $d/processes; ls {lab.run_dir} > $d/run 2>&1
-cat {secret} > $d/secret 2>&1; ls /proc/self/fd | wc -l > $d/fds; ulimit -a > $d/limits
-kill -9 {lab.daemon.pid} 2> $d/kill; touch $d/done; echo UP
+{{ id -u; grep -E "NoNewPrivs|CapEff|CapBnd" /proc/self/status; cat /proc/self/oom_score_adj; nice
+echo "processes $(ls /proc | grep -c "^[0-9]")"; echo "fds $(ls /proc/self/fd | wc -l)"; ls {lab.run_dir}; cat {secret}
+kill -9 {lab.daemon.pid}; echo mine > $d/file; echo mine > /dev/shm/weir-file; echo mine > /var/tmp/weir-file
+unshare -Urm umount {lab.run_dir}; unshare -Urm mount -o remount,rw /; echo; echo end; }} > $d/said 2>&1; echo UP
 ''')
+    said = Said(folder).wait()
     cp.wait("up")
-    assert "No such process" in (folder / "kill").read_text()
-
-    def said(name):
-        return (folder / name).read_text()
-    assert said("uid").strip() == "65534"
-    assert "NoNewPrivs:\t1" in said("caps") and "CapEff:\t0000000000000000" in said("caps")
-    assert int(said("processes")) < 6
-    assert "mon.sock" not in said("run") and "Permission denied" in said("secret")
-    assert int(said("fds")) <= 4
+    assert said.startswith("65534\n") and "NoNewPrivs:\t1" in said and "CapEff:\t0000000000000000" in said
+    assert "\n1000\n10\n" in said
+    assert int(said.split("processes ")[1].split()[0]) < 6 and int(said.split("fds ")[1].split()[0]) <= 4
+    assert "No such process" in said and "mon.sock" not in said and f"{secret}: Permission denied" in said
+    assert said.count("cannot create") == 3 and said.count("uid_map: Read-only file system") == 2
+    assert not (folder / "file").exists() and not os.path.exists("/dev/shm/weir-file")
     lab.daemon.check_running()
+
+
+def test_its_tmp_is_its_own_and_small(lab, cp):
+    """It can fill neither the disk nor the memory of the machine with files."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="weir-", dir="/var/tmp"))
+    try:
+        folder.chmod(0o755)
+        (folder / "check").write_text('#!/bin/sh\nfor n in 1 2 3 4 5 6 7 8; do head -c 1000000 /dev/zero > /tmp/weir-$n; done\n'
+                                      '{ du -sk /tmp; echo; echo end; } > "$(dirname "$0")/said"; echo UP\n')
+        (folder / "check").chmod(0o755)
+        pipe = Said(folder)
+        lab.cp.monitor(1, "external", script=str(folder / "check"), **FAST)
+        lab.cp.instance(1, 1)
+        assert 3000 < int(pipe.wait().split()[0]) <= 4096
+        cp.wait("up")
+        assert not os.path.exists("/tmp/weir-1")
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_script_in_the_run_directory_is_told_so(lab, cp):
+    path = lab.run_dir / "check"
+    path.write_text("#!/bin/sh\necho UP\n")
+    path.chmod(0o755)
+    lab.cp.monitor(1, "external", script=str(path), **FAST)
+    lab.cp.instance(1, 1)
+    wait_until(lambda: "not probed: it lies in the run directory, which scripts do not see" in cp.stat()["last-error"], "it is told")
 
 
 def test_script_that_hangs_is_killed_with_its_children(cp, script):
