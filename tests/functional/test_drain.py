@@ -76,7 +76,7 @@ def test_cycle_without_a_failed_request(topology, workers, ip4):
     """S0-02, S0-13 to S0-15: out, 0 connections, restart, in again, and no client notices. Nothing new comes
     after it was taken out, and what is there goes on: acassen/keepalived#1228."""
     picture, weir = start(topology, ip4, workers=workers)
-    load = wrk_start(picture.client, ip4.virtual, seconds=5, connections=8, close=True)
+    load = wrk_start(picture.client, ip4.virtual, seconds=100, connections=8, close=True)
     wait_until(lambda: weir.member("web", name(ip4, 1), "serverside.totConns") > 20, "wrk is at work")
     for number, nginx in enumerate(picture.nginx, 1):
         held = connected_to(picture, ip4, number)
@@ -96,7 +96,7 @@ def test_cycle_without_a_failed_request(topology, workers, ip4):
         wait_until(lambda: weir.member("web", name(ip4, number), "serverside.totConns") > total, "it is used again")
         assert f"member /Common/{name(ip4, number)} drained in" in weir.cp.text()
         assert "new kernel" in weir.cp.text()
-    result = wrk_end(load)
+    result = wrk_end(load, now=True)
     assert not result.errors and result.requests > 100
 
 

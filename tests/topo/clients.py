@@ -4,6 +4,7 @@ import collections
 import concurrent.futures
 import dataclasses
 import re
+import signal
 import socket
 
 
@@ -124,8 +125,10 @@ def wrk_start(ns, host, port=80, seconds=5, connections=8, path="/", close=False
     return ns.popen([*words, f"http://{shown}:{port}{path}"], stdout=-1, stderr=-2, text=True)
 
 
-def wrk_end(process):
-    """Load of a wrk that was started; errors is "" if every request was answered with 2xx."""
+def wrk_end(process, now=False):
+    """Load of a wrk that was started; errors is "" if every request was answered with 2xx. now: its time is over."""
+    if now:
+        process.send_signal(signal.SIGINT)
     text, _ = process.communicate(timeout=120)
     requests = re.search(r"(\d+) requests in", text)
     if not requests:
