@@ -264,10 +264,10 @@ def test_a_thousand_names(site):
     names = {f"n{i}": (1, [f"10.{1 + i // 250}.0.{1 + i % 250}", f"10.{101 + i // 250}.0.{1 + i % 250}"]) for i in range(1000)}
     s = site("", **names)
     text = "".join(node(name) + pool(member(name), name=name) for name in names)
-    begin = time.monotonic()
+    begin, first = time.monotonic(), s.cp.status()["generation"]
     s.cp.ask("load", text=DNS + text)
-    wait_until(lambda: len(s.nodes()) == 2000, f"2,000 nodes, not {len(s.nodes())}", 30, 0.5)
-    assert time.monotonic() - begin < 15
+    wait_until(lambda: len(s.nodes()) == 2000, f"2,000 nodes, not {len(s.nodes())}", 60, 0.5)
+    assert s.cp.status()["generation"] - first <= 5 * (time.monotonic() - begin) + 2, "answers make commits together"
     ticks = lambda: sum(int(n) for n in open(f"/proc/{s.cp.daemon.pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[11:13])
     before, generation, at = ticks(), s.cp.status()["generation"], time.monotonic()
     time.sleep(3)  # three rounds of questions

@@ -72,7 +72,7 @@ class Daemon:
         self.process = None
 
     def start(self):
-        environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:exitcode=99",
+        environment = {**os.environ, "ASAN_OPTIONS": f"detect_leaks=1:exitcode=99:{os.environ.get('ASAN_OPTIONS', '')}",
                        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=99"}
         with open(self.log, "ab") as log:
             self.process = self.ns.popen([program(self.name), *self.arguments], env=environment,
