@@ -25,7 +25,7 @@ uint64_t health_now_ms(void)
 
 /* --- judging -------------------------------------------------------------------------------------- */
 
-static bool waits_for_person(const struct health_inst *in)
+bool health_waits(const struct health_inst *in)
 {
 	return in->resume && in->monitor->manual_resume && !in->monitor->advises;
 }
@@ -36,7 +36,7 @@ static struct health_count count_of(const struct health_object *o)
 
 	for (const struct health_inst *in = o->instances; in; in = in->next) {
 		count.said[in->said] += !in->monitor->advises;
-		count.resume[in->said] += waits_for_person(in);
+		count.resume[in->said] += health_waits(in);
 	}
 	return count;
 }
@@ -55,7 +55,7 @@ static bool explains(const struct health_inst *in, enum verdict verdict)
 	case VERDICT_DRAIN:
 		return in->said == MON_DISABLED;
 	case VERDICT_RESUME:
-		return waits_for_person(in);
+		return health_waits(in);
 	default:
 		return false;
 	}
@@ -63,7 +63,7 @@ static bool explains(const struct health_inst *in, enum verdict verdict)
 
 static const char *words_of(const struct health_inst *in)
 {
-	if (waits_for_person(in) && in->said != MON_DOWN)
+	if (health_waits(in) && in->said != MON_DOWN)
 		return "waits for manual resume";
 	if (in->monitor->fault && in->said == MON_CHECKING)
 		return in->monitor->fault;
@@ -149,6 +149,8 @@ int health_resume(struct health *h, uint32_t object)
 {
 	struct health_object *o = health_object_get(h, object);
 
+	if (o)
+		o->resume = false;
 	if (o && health_passive_forgive(h, o))
 		return 0;
 	if (!o || verdicts_get(h->verdicts, object).verdict != VERDICT_RESUME)
@@ -292,7 +294,7 @@ static void walk_inst(const struct walk *w, const struct health_inst *in)
 		.active = in->monitor->active,
 	};
 
-	if (waits_for_person(in) && in->said != MON_DOWN)
+	if (health_waits(in) && in->said != MON_DOWN)
 		row.verdict = VERDICT_RESUME;
 	if (w->object == ID_NONE || w->object == row.object)
 		w->each(w->ctx, &row);

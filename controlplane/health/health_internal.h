@@ -51,6 +51,7 @@ struct health_object {
 	uint8_t kind;
 	bool fresh;    /* nobody has used it yet, or not since it was forced offline */
 	bool offline;  /* forced: only agents are asked */
+	bool resume;   /* it waited for a person when it was forced offline */
 	bool unsaved;  /* stands in the list of what the file lacks */
 	unsigned need; /* of its monitors; 0 = all */
 	struct health_inst *instances;
@@ -104,6 +105,9 @@ void health_table_files(struct health *h);
 void health_table_free(struct health *h);
 
 /* --- judging (health.c) --------------------------------------------------------------------------- */
+
+/* It took the object down, and lets it back only when a person says so. */
+bool health_waits(const struct health_inst *in);
 
 /* An instance says something new; judges its object. reason may be NULL. */
 void health_say(struct health *h, struct health_inst *in, enum mon_verdict said, uint64_t since,

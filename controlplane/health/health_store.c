@@ -34,7 +34,8 @@ struct object_record {
 	uint64_t since;
 	uint32_t instances;
 	uint8_t verdict; /* VERDICT_UNCHECKED and no instances: forgotten */
-	uint8_t reserved[3];
+	uint8_t resume;
+	uint8_t reserved[2];
 };
 
 /* Its reason follows, padded to 8 bytes. */
@@ -165,6 +166,7 @@ bool health_store_object(struct health *h, struct health_object *o)
 	if (!h->store || !record_of(h->store, o->id, &r))
 		return false;
 	o->fresh = false;
+	o->resume = r.resume;
 	return verdicts_set(h->verdicts, o->id, r.verdict, r.since, NULL) >= 0;
 }
 
@@ -207,7 +209,8 @@ static void object_encode(const struct health *h, const struct health_object *o,
 {
 	static const char zero[8];
 	struct verdict_row v = verdicts_get(h->verdicts, o->id);
-	struct object_record r = {.id = o->id, .since = v.since, .verdict = v.verdict};
+	struct object_record r = {
+		.id = o->id, .since = v.since, .verdict = v.verdict, .resume = o->resume};
 	size_t start = out->len;
 
 	text_add(out, (const char *)&r, sizeof(r));
@@ -238,7 +241,7 @@ static int file_renew(struct health_store *s)
 
 	text_add(&out, (const char *)&head, sizeof(head));
 	for (uint32_t i = 0; i < s->h->objects; i++)
-		if (s->h->object[i] && s->h->object[i]->instances)
+		if (s->h->object[i] && (s->h->object[i]->instances || s->h->object[i]->resume))
 			object_encode(s->h, s->h->object[i], &out);
 	int rc = out.failed ? -ENOMEM : file_replace(s->path, out.data, out.len, 0600);
 	if (rc == 0)

@@ -352,6 +352,20 @@ static struct model_monitor_rule agents_of(
 	return out;
 }
 
+/* Nobody but a person ends a manual resume, also if an agent or a drain forces the server offline meanwhile. */
+static void resume_keep(struct health_object *x)
+{
+	for (const struct health_inst *in = x->instances; in; in = in->next)
+		x->resume |= health_waits(in);
+}
+
+static void resume_restore(struct health_object *x)
+{
+	for (struct health_inst *in = x->instances; in && x->resume; in = in->next)
+		in->resume |= in->monitor->manual_resume;
+	x->resume = false;
+}
+
 /* Makes instances of a node or member by its rule; nobody judges while it is forced offline. */
 static void object_make(struct health *h, struct health_object *x,
 	const struct model_monitor_rule *rule, bool offline)
@@ -362,7 +376,12 @@ static void object_make(struct health *h, struct health_object *x,
 	x->offline = offline;
 	if (offline)
 		x->fresh = true;
-	if (insts_make(h, x, offline ? &agents : rule) || offline != was_offline)
+	if (offline && !was_offline)
+		resume_keep(x);
+	bool changed = insts_make(h, x, offline ? &agents : rule) || offline != was_offline;
+	if (!offline)
+		resume_restore(x);
+	if (changed)
 		health_judge(h, x);
 	if (!offline)
 		x->fresh = false;

@@ -251,6 +251,45 @@ static void test_passive_and_another(void)
 	rig_fini(&r);
 }
 
+static void hold(struct rig *r, uint32_t object, enum hold_class class, unsigned bits)
+{
+	struct model_changes changes;
+	struct model_error err;
+
+	CHECK_INT(model_begin(r->m, &actor), 0);
+	CHECK_INT(model_hold(r->m, object, class, bits, "", &err), 0);
+	CHECK_INT(model_commit(r->m, &changes, &err), 0);
+	health_model_changed(r->h, r->m, &changes);
+	model_changes_fini(&changes);
+}
+
+/* An agent's maint and ready are no person's resume. */
+static void test_resume_outlives_offline(void)
+{
+	struct rig r;
+
+	rig_init(&r, conf);
+	uint32_t one = member_id(&r, "other", "10.0.0.1:81");
+	edit(&r, VERB_MODIFY, "ltm monitor tcp a manual-resume enabled");
+	edit(&r, VERB_MODIFY, "ltm pool other monitor a");
+	say(&r, one, "a", MON_UP);
+	say(&r, one, "a", MON_DOWN);
+	hold(&r, one, HOLD_AGENT, HOLD_STATE);
+	health_free(r.h);
+	health_start(&r, 1);
+	hold(&r, one, HOLD_AGENT, 0);
+	is(&r, one, VERDICT_RESUME);
+	say(&r, one, "a", MON_UP);
+	is(&r, one, VERDICT_RESUME);
+	hold(&r, one, HOLD_OPERATOR, HOLD_STATE);
+	CHECK_INT(health_resume(r.h, one), -EINVAL); /* does not wait now, nor later */
+	hold(&r, one, HOLD_OPERATOR, 0);
+	is(&r, one, VERDICT_CHECKING);
+	say(&r, one, "a", MON_UP);
+	is(&r, one, VERDICT_UP);
+	rig_fini(&r);
+}
+
 static void verdicts_of_file(struct rig *r, uint64_t origin)
 {
 	health_free(r->h);
@@ -353,6 +392,7 @@ int main(void)
 	test_forced_offline();
 	test_passive();
 	test_passive_and_another();
+	test_resume_outlives_offline();
 	test_kept();
 	test_large();
 	CHECK(told > 0);
