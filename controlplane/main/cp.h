@@ -263,6 +263,7 @@ void cp_edit(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 void cp_transaction(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 void cp_load(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 void cp_save(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_roll_back(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 void cp_list(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 void cp_show(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 void cp_delete_connections(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
@@ -335,5 +336,7 @@ void cp_show_neighbours(struct cp *cp, struct ipc_request *r, bool ipv6);
 void cp_show_monitors(struct cp *cp, struct ipc_request *r, int kind); /* -1: of all types */
 void cp_show_monitor_instances(struct cp *cp, struct ipc_request *r);
 void cp_show_memory(struct cp *cp, struct ipc_request *r);
+void cp_show_history(struct cp *cp, struct ipc_request *r);
+void cp_show_difference(struct cp *cp, struct ipc_request *r);
 
 #endif

@@ -55,7 +55,8 @@ void cp_warn(void *warnings, const char *sentence)
 static int commit_store(struct cp *cp, const struct cp_commit *commit,
 	struct model_changes *changes, struct model_error *err)
 {
-	int rc = store_append(cp->store, cp->model, changes, commit->user->name, commit->what);
+	int rc = store_append(cp->store, cp->model, changes, commit->user->name,
+		commit->user->address, commit->what);
 
 	if (rc == 0)
 		return 0;

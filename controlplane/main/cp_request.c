@@ -202,6 +202,7 @@ static const struct {
 	{"delete", CP_CHANGE, cp_transaction},
 	{"transaction", CP_CHANGE, cp_transaction},
 	{"load", CP_LOAD, cp_load},
+	{"rollback", CP_LOAD, cp_roll_back},
 	{"save", CP_SAVE, cp_save},
 	{"delete-connections", CP_CONNECTIONS, cp_delete_connections},
 	{"start-drain", CP_CHANGE, cp_start_drain},

@@ -89,7 +89,7 @@ static bool kind_has_state(int kind)
 /* What rows are of objects, each of which is asked for, is for all who may read some. */
 static enum cp_need need_of(const char *what, int kind)
 {
-	if (!strcmp(what, "sys history"))
+	if (!strcmp(what, "sys history") || !strcmp(what, "sys config difference"))
 		return CP_AUDIT;
 	return kind_has_state(kind) || !strncmp(what, "ltm ", 4) || !strcmp(what, "sys version")
 		       ? CP_READ
@@ -121,6 +121,10 @@ void cp_show(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 		cp_show_neighbours(cp, r, !strcmp(what, "net ndp"));
 	else if (!strcmp(what, "sys memory"))
 		cp_show_memory(cp, r);
+	else if (!strcmp(what, "sys history"))
+		cp_show_history(cp, r);
+	else if (!strcmp(what, "sys config difference"))
+		cp_show_difference(cp, r);
 	else
 		cp_show_system(cp, r, what);
 	free(what);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What needs no question to the dataplane: its greeting, the counter file, and what weir-cp knows itself. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "main/cp.h"
-
-#define HISTORY_DEFAULT 100
 
 static json_t *dataplane_object(const struct cp *cp)
 {
@@ -97,41 +94,6 @@ static void show_drops(struct cp *cp, struct ipc_request *r)
 	}
 }
 
-static int newest_first(const void *a, const void *b)
-{
-	const struct store_commit *x = *(const struct store_commit *const *)a;
-	const struct store_commit *y = *(const struct store_commit *const *)b;
-
-	return x->time < y->time ? 1 : x->time > y->time ? -1 : 0;
-}
-
-static void show_history(struct cp *cp, struct ipc_request *r)
-{
-	static const struct store_commit *sorted[STORE_HISTORY];
-	json_int_t limit = json_integer_value(json_object_get(ipc_request_body(r), "limit"));
-	const struct store_commit *c;
-	unsigned count = 0;
-
-	while ((c = store_commit_at(cp->store, count)))
-		sorted[count++] = c;
-	/* Where one place holds several changes, it has the time of the first among them that came last. */
-	qsort(sorted, count, sizeof(*sorted), newest_first);
-	if (limit <= 0)
-		limit = HISTORY_DEFAULT;
-	for (unsigned i = 0; i < count && i < limit; i++) {
-		char time[40];
-
-		c = sorted[i];
-		snprintf(time, sizeof(time), "%" PRIu64 ".%03u", c->time / 1000,
-			(unsigned)(c->time % 1000));
-		ipc_row(r,
-			json_pack("{s:I,s:s,s:o,s:o,s:i}", "generation", (json_int_t)c->generation,
-				"time", time, "author", ipc_text_new(c->author, strlen(c->author)),
-				"what", ipc_text_new(c->what, strlen(c->what)), "changes",
-				(int)c->changes));
-	}
-}
-
 void cp_show_system(struct cp *cp, struct ipc_request *r, const char *what)
 {
 	static const struct {
@@ -142,7 +104,6 @@ void cp_show_system(struct cp *cp, struct ipc_request *r, const char *what)
 		{"sys status", false, show_status},
 		{"sys dataplane", false, show_dataplane},
 		{"sys version", false, show_version},
-		{"sys history", false, show_history},
 		{"sys worker", true, show_workers},
 		{"sys drop", true, show_drops},
 		{"net interface", true, show_interfaces},

@@ -344,7 +344,36 @@ static int change_row(struct model *m, struct touch *t, struct model_change *row
 	row->owner_gone = owner && owner->deleted;
 	item_name(m, it, name, sizeof(name));
 	row->path = strdup(name);
-	return row->path ? 1 : -ENOMEM;
+	return row->path && !print_before(m, t, &row->before) ? 1 : -ENOMEM;
+}
+
+static void live_take(const struct kind *k, void *data, const void *from)
+{
+	for (unsigned i = 0; i < k->field_count; i++)
+		if (k->fields[i].class == FIELD_LIVE && !k->fields[i].hold)
+			memcpy(field_at(&k->fields[i], data), field_in(&k->fields[i], from),
+				k->fields[i].size);
+}
+
+int change_keep_live(struct model *m)
+{
+	for (uint32_t i = 0; i < m->touches; i++) {
+		const struct touch *t = &m->touch[i];
+		struct item *it = t->item;
+		const struct kind *k = kind_of(it);
+
+		if (!t->before || it->deleted)
+			continue;
+		void *loaded = malloc(k->size);
+		if (!loaded)
+			return -ENOMEM;
+		memcpy(loaded, it->data, k->size);
+		live_take(k, it->data, t->before);
+		data_count_strings(m, it->o.kind, it->data, 1);
+		data_count_strings(m, it->o.kind, loaded, -1);
+		free(loaded);
+	}
+	return 0;
 }
 
 static int enabled_list(const struct model *m, struct model_changes *out)
@@ -369,8 +398,10 @@ static int change_list(struct model *m, struct model_changes *out)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->touches; i++) {
 		int rc = change_row(m, &m->touch[i], &out->row[out->count]);
-		if (rc < 0)
+		if (rc < 0) {
+			out->count++;
 			return rc;
+		}
 		if (rc == 0)
 			continue;
 		out->effect |= out->row[out->count].effect;
@@ -383,8 +414,10 @@ static int change_list(struct model *m, struct model_changes *out)
 
 void model_changes_fini(struct model_changes *changes)
 {
-	for (unsigned i = 0; i < changes->count; i++)
+	for (unsigned i = 0; i < changes->count; i++) {
 		free(changes->row[i].path);
+		free(changes->row[i].before);
+	}
 	free(changes->row);
 	free(changes->enabled);
 	*changes = (struct model_changes){0};

@@ -173,6 +173,9 @@ static int take_named(struct conf_level *l, const char *name)
 	it = item_find(conf->m, l->kind, owner ? owner->o.id : ID_NONE, path);
 	if (take_verb("drop"))
 		return it ? delete_one(it) : 0;
+	/* A child that is to go may have gone with its owner, whom the same text brings back. */
+	if (!it && conf->flags & LOAD_UNDO && take_verb("delete"))
+		return 0;
 	if (!it)
 		return fail_named(
 			conf->m, conf->err, -ENOENT, l->kind, path, NULL, "was not found");
@@ -504,7 +507,7 @@ int model_load(struct model *m, const char *text, size_t len, const char *file, 
 			m, err, -EPERM, MODEL_KINDS, "", NULL, "your role may not load files");
 	err->code = 0;
 	/* What the store holds were commits, one after the other: so they are again. */
-	rc = flags & LOAD_STORE ? change_settle(m, err) : 0;
+	rc = flags & LOAD_STORE && !(flags & LOAD_UNDO) ? change_settle(m, err) : 0;
 	if (rc)
 		return rc;
 	free(m->file);
@@ -515,6 +518,8 @@ int model_load(struct model *m, const char *text, size_t len, const char *file, 
 	if (!rc)
 		rc = load_translated(m, &out, flags, err);
 	text_fini(&out);
+	if (!rc && flags & LOAD_KEEP_LIVE && change_keep_live(m))
+		rc = fail_named(m, err, -ENOMEM, MODEL_KINDS, "", NULL, "no memory");
 	return rc;
 }
 

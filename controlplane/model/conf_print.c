@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 /*
- * Beside enum print_flags: PRINT_CONF as model_print does, what a file must say to come back the same;
- * PRINT_RESET for a journal, where an object's fields start from their defaults.
+ * Beside enum print_flags: PRINT_RESET for a journal, where an object's fields start from their defaults;
+ * PRINT_NO_ID without what an object has from its machine.
  */
-enum { PRINT_CONF = 0x100, PRINT_RESET = 0x200 };
+enum { PRINT_RESET = 0x200, PRINT_NO_ID = 0x400 };
 
 bool value_is_default(const struct model *m, const struct item *it, const struct field *f)
 {
@@ -236,12 +236,12 @@ static void print_fields(const struct model *m, const struct item *it, unsigned 
 static void print_store_words(
 	const struct item *it, unsigned flags, unsigned depth, struct text *out)
 {
-	if (!(flags & PRINT_STORE))
-		return;
-	indent(out, depth);
-	text_printf(out, "object-id %u\n", it->o.id);
-	indent(out, depth);
-	text_printf(out, "object-generation %llu\n", (unsigned long long)it->o.generation);
+	if (flags & PRINT_STORE && !(flags & PRINT_NO_ID)) {
+		indent(out, depth);
+		text_printf(out, "object-id %u\n", it->o.id);
+		indent(out, depth);
+		text_printf(out, "object-generation %llu\n", (unsigned long long)it->o.generation);
+	}
 	if (flags & PRINT_RESET) {
 		indent(out, depth);
 		text_printf(out, "object-reset yes\n");
@@ -316,7 +316,7 @@ void model_print_object(
 	const struct model *m, const struct object *o, unsigned flags, struct text *out)
 {
 	print_item(m, (const struct item *)o,
-		flags & (PRINT_ALL | PRINT_STORE | PRINT_HOLDS | PRINT_HASHES), out);
+		flags & (PRINT_ALL | PRINT_STORE | PRINT_HOLDS | PRINT_HASHES | PRINT_CONF), out);
 }
 
 /* Built-in objects, and ports that came into being when named, stand in the file only if changed. */
@@ -353,26 +353,26 @@ void model_print(const struct model *m, unsigned flags, struct text *out)
 
 /* ---- changes ---- */
 
-static void print_deleted(const struct model_change *c, struct text *out)
+static void print_deleted(enum model_kind kind, const char *path, struct text *out)
 {
-	const struct kind *k = &model_kinds[c->kind];
-	const char *child = strchr(c->path, ' ');
+	const struct kind *k = &model_kinds[kind];
+	const char *child = strchr(path, ' ');
 
 	if (k->owner < 0) {
 		text_printf(out, "delete %s ", k->words);
-		text_add_word(out, c->path);
+		text_add_word(out, path);
 		text_printf(out, "\n");
 		return;
 	}
 	text_printf(out, "%s %.*s {\n    %s delete {\n        ", model_kinds[k->owner].words,
-		(int)(child - c->path), c->path, k->words);
+		(int)(child - path), path, k->words);
 	text_add_word(out, child + 1);
 	text_printf(out, "\n    }\n}\n");
 }
 
-static void print_changed(const struct model *m, const struct item *it, struct text *out)
+static void print_changed(
+	const struct model *m, const struct item *it, unsigned flags, struct text *out)
 {
-	unsigned flags = PRINT_STORE | PRINT_CONF | PRINT_RESET;
 	struct item *owner = item_of(m, it->o.owner);
 
 	if (!owner) {
@@ -390,15 +390,56 @@ static void print_changed(const struct model *m, const struct item *it, struct t
 void model_print_changes(
 	const struct model *m, const struct model_changes *changes, struct text *out)
 {
+	unsigned flags = PRINT_STORE | PRINT_CONF | PRINT_RESET;
+
 	text_printf(out, "generation %llu\n", (unsigned long long)changes->generation);
 	for (unsigned i = 0; i < changes->count; i++) {
 		const struct model_change *c = &changes->row[i];
 		if (c->what == CHANGE_DELETED && (model_kinds[c->kind].owner < 0 || !c->owner_gone))
-			print_deleted(c, out);
+			print_deleted(c->kind, c->path, out);
 	}
 	for (unsigned i = 0; i < changes->count; i++) {
 		struct item *it = item_of(m, changes->row[i].id);
 		if (it && changes->row[i].what != CHANGE_DELETED)
-			print_changed(m, it, out);
+			print_changed(m, it, flags, out);
 	}
+}
+
+/* ---- taking back ---- */
+
+void model_print_state(const struct model *m, uint32_t id, struct text *out)
+{
+	struct item *it = item_of(m, id);
+
+	if (it && !item_is_ephemeral(it))
+		print_changed(m, it, PRINT_STORE | PRINT_CONF | PRINT_RESET | PRINT_NO_ID, out);
+}
+
+int print_before(struct model *m, const struct touch *t, char **out)
+{
+	struct item *it = t->item, now = *it;
+	struct text text = {0};
+
+	*out = NULL;
+	if (!t->before)
+		return 0;
+	it->o.data = it->data = t->before;
+	it->given = t->given_before;
+	model_print_state(m, it->o.id, &text);
+	it->o.data = it->data = now.data;
+	it->given = now.given;
+	*out = text.data;
+	if (!text.failed)
+		return 0;
+	text_fini(&text);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void model_print_undo(enum model_kind kind, const char *path, const char *before, struct text *out)
+{
+	if (before)
+		text_add(out, before, strlen(before));
+	else
+		print_deleted(kind, path, out);
 }

@@ -396,6 +396,7 @@ struct model_change {
 	bool ephemeral;	 /* weir.conf has nothing of it */
 	bool owner_gone; /* of a deleted child: its owner was deleted too */
 	char *path;	 /* and owner's path, separated by a blank, for the journal */
+	char *before;	 /* what it was, for model_print_undo; NULL: it was not configured */
 };
 
 /*
@@ -489,6 +490,8 @@ enum load_flags {
 	LOAD_MERGE = 1, /* keep what the text does not name; else it is the whole configuration */
 	LOAD_STORE =
 		2, /* the text is our own running store: ids, generations, all holds, "delete" lines */
+	LOAD_UNDO = 4,	    /* with both: the text is model_print_undo's, a change like any other */
+	LOAD_KEEP_LIVE = 8, /* with LOAD_UNDO: live fields of objects that are there stay */
 };
 
 /*
@@ -506,6 +509,7 @@ enum print_flags {
 	PRINT_STORE = 2,  /* as LOAD_STORE reads it */
 	PRINT_HOLDS = 4,  /* holds one by one */
 	PRINT_HASHES = 8, /* hashes of passwords; model_print always does */
+	PRINT_CONF = 16,  /* what a file must say to come back the same; model_print always does */
 };
 
 /* The whole configuration as weir.conf, in the order of references, then of paths. */
@@ -516,6 +520,16 @@ void model_print_object(
 /* The changes of a commit in the store's form, to append to a journal: load with LOAD_STORE|LOAD_MERGE. */
 void model_print_changes(
 	const struct model *m, const struct model_changes *changes, struct text *out);
+
+/*
+ * Taking back: a statement that makes of the object (full words of its kind, path as in model_change) what it was
+ * before, NULL: nothing. A text has those of owners before those of their children, but deletes the other way round.
+ */
+void model_print_undo(enum model_kind kind, const char *path, const char *before, struct text *out);
+/* The object as it is, in the form of model_change.before. */
+void model_print_state(const struct model *m, uint32_t id, struct text *out);
+/* Whether a field of this name holds a secret. */
+bool model_names_secret(const char *word);
 
 /* iControl REST form, without hashes of passwords. expand: children as "items" in their reference. NULL: no memory. */
 json_t *model_json(const struct model *m, const struct object *o, bool expand);

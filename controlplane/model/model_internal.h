@@ -234,6 +234,12 @@ int change_check_create(struct model *m, enum model_kind kind, const struct item
 int change_hold(struct model *m, struct item *it, enum hold_class class, unsigned bits,
 	const char *reason, unsigned clear, struct model_error *err);
 
+/* The object as the transaction found it, to be freed; NULL: it was not configured. 0 or -ENOMEM. */
+int print_before(struct model *m, const struct touch *t, char **out);
+
+/* Live fields of objects that were there are as the transaction found them again. 0 or -ENOMEM. */
+int change_keep_live(struct model *m);
+
 /* Creates what stands beside objects, then checks all touched ones. */
 int rules_validate(struct model *m, struct model_error *err);
 /* What LTM creates or fills in beside an object: a member's node, a default profile, ... */

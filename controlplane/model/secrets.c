@@ -150,7 +150,7 @@ bool secret_same(const char *sealed, const char *other)
 
 /* ---- words of people ---- */
 
-static bool names_secret(const char *word)
+bool model_names_secret(const char *word)
 {
 	for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
 		for (unsigned i = 0; i < model_kinds[kind].field_count; i++) {
@@ -175,7 +175,7 @@ void model_mask_secrets(const char *text, struct text *out)
 			text_printf(out, " ***");
 		else
 			text_add(out, done, (size_t)(lex.text - done));
-		secret = !secret && token == TOKEN_WORD && names_secret(lex.word.data);
+		secret = !secret && token == TOKEN_WORD && model_names_secret(lex.word.data);
 		done = lex.text;
 	}
 	lexer_fini(&lex);

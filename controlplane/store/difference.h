@@ -10,4 +10,12 @@
  */
 void difference_lines(const char *before, const char *after, unsigned max_lines, struct text *out);
 
+/*
+ * An object before and after ("": it was not there), as model_print writes it: all lines, with " ", "-" or "+" before
+ * them and *** for secrets. At most *left lines, of which it takes away what it wrote; lines beyond it are added to
+ * *more.
+ */
+void difference_object(
+	const char *before, const char *after, unsigned *left, unsigned *more, struct text *out);
+
 #endif

@@ -12,8 +12,11 @@
 
 static int saved_note(struct store *s, const struct model *m)
 {
-	struct record r = {
-		.type = RECORD_SAVED, .generation = model_generation(m), .author = "", .what = ""};
+	struct record r = {.type = RECORD_SAVED,
+		.generation = model_generation(m),
+		.author = "",
+		.address = "",
+		.what = ""};
 
 	return store_log_add(s, &r, true);
 }

@@ -44,8 +44,7 @@ int store_open(const char *folder, struct store **out, char *reason, size_t size
 	snprintf(reason, size, "no memory");
 	if (!s)
 		return rc;
-	s->lock_fd = s->log_fd = -1;
-	s->unsaved_slots = calloc(ID_SLOTS_MAX / 64, sizeof(*s->unsaved_slots));
+	s->lock_fd = s->log_fd = s->undo.fd = -1;
 	if (asprintf(&s->running, "%s/running", folder) < 0)
 		s->running = NULL;
 	if (asprintf(&s->log, "%s/log", folder) < 0)
@@ -54,7 +53,8 @@ int store_open(const char *folder, struct store **out, char *reason, size_t size
 		s->old_log = NULL;
 	if (asprintf(&s->startup, "%s/startup", folder) < 0)
 		s->startup = NULL;
-	if (s->running && s->log && s->old_log && s->startup && s->unsaved_slots)
+	if (s->running && s->log && s->old_log && s->startup && !id_set_init(&s->unsaved) &&
+		!history_init(&s->undo, folder))
 		rc = folder_lock(s, folder, reason, size);
 	if (rc == 0) {
 		s->empty = access(s->running, F_OK) != 0;
@@ -83,8 +83,8 @@ void store_close(struct store *s)
 	free(s->log);
 	free(s->old_log);
 	free(s->startup);
-	free(s->unsaved_ids);
-	free(s->unsaved_slots);
+	id_set_fini(&s->unsaved);
+	history_fini(&s->undo);
 	free(s);
 }
 

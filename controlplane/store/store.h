@@ -6,6 +6,7 @@
  *   running   the whole configuration at some moment
  *   log       what was committed since; folded into a new `running` when it has grown
  *   log.old   the log before that, while folding is under way
+ *   history   how each commit is taken back, and what it changed; history.old the commits before those
  *   startup   copy of the startup file (weir.conf) as it was read or written last
  *   machine-key  the key that secrets in all of these and in the startup file are encrypted with
  *   lock      held by the one weir-cp that uses the folder
@@ -18,9 +19,11 @@
 
 #include "model/model.h"
 
-#define STORE_HISTORY 1000u	       /* commits that are remembered */
-#define STORE_LOG_RECORDS_MAX 4096u    /* the log is folded beyond this many records */
-#define STORE_LOG_BYTES_MAX (8u << 20) /* or bytes, if it is also larger than the configuration */
+#define STORE_HISTORY 1000u		 /* commits that are remembered */
+#define STORE_UNDO_RECORDS_MAX 1000u	 /* commits in each of the two files of the history */
+#define STORE_UNDO_BYTES_MAX (32u << 20) /* or bytes, and what one commit needs beyond them */
+#define STORE_LOG_RECORDS_MAX 4096u	 /* the log is folded beyond this many records */
+#define STORE_LOG_BYTES_MAX (8u << 20)	 /* or bytes, if it is also larger than the configuration */
 
 struct store;
 
@@ -31,7 +34,8 @@ struct store_commit {
 	bool passing;	  /* of what name resolution made: the startup file has nothing of it */
 	uint32_t live_id; /* the one object of a change of live fields, else ID_NONE */
 	char author[64];
-	char what[120]; /* first line of the change */
+	char address[64]; /* of the client that the author asked from; "" on the machine */
+	char what[120];	  /* first line of the change */
 };
 
 /*
@@ -75,7 +79,7 @@ void store_fold_stop(struct store *s);
 
 /* Writes down a commit. what: the change as its author worded it. 0 or -errno: nothing was written. */
 int store_append(struct store *s, const struct model *m, const struct model_changes *changes,
-	const char *author, const char *what);
+	const char *author, const char *address, const char *what);
 
 /* Flushes live changes to the disk, if any wait. */
 void store_sync(struct store *s);
@@ -92,6 +96,29 @@ uint64_t store_saved_generation(const struct store *s);
  * share a place, that of the first, with the time of the last.
  */
 const struct store_commit *store_commit_at(const struct store *s, unsigned i);
+
+/* --- what commits changed, and the way back ------------------------------------------------------- */
+
+/* The oldest generation that can be gone back to. */
+uint64_t store_history_floor(const struct store *s, const struct model *m);
+
+/*
+ * What the commit that made this generation changed: objects in weir.conf's form with " ", "-" and "+" lines, without
+ * secrets. 0; -ENOENT: it is not in the history; -errno.
+ */
+int store_history_difference(const struct store *s, uint64_t generation, struct text *out);
+
+/*
+ * Text for model_load (LOAD_STORE | LOAD_MERGE | LOAD_UNDO) that makes the configuration what it was at this
+ * generation. live: also undoes what happened to live fields alone since. 0; -ERANGE: older than the floor; -errno.
+ */
+int store_history_undo(const struct store *s, const struct model *m, uint64_t generation, bool live,
+	struct text *out);
+
+/* How the configuration differs from the startup file as it was read or written last; the same form. 0, or the code
+ * of err. */
+int store_saved_difference(
+	const struct store *s, const struct model *m, struct text *out, struct model_error *err);
 
 /* --- the startup file ----------------------------------------------------------------------------- */
 

@@ -82,7 +82,7 @@ static bool is_passing(const struct model_changes *changes)
 }
 
 int store_append(struct store *s, const struct model *m, const struct model_changes *changes,
-	const char *author, const char *what)
+	const char *author, const char *address, const char *what)
 {
 	struct text text = {0};
 	uint32_t *ids = NULL;
@@ -92,6 +92,7 @@ int store_append(struct store *s, const struct model *m, const struct model_chan
 		.changes = changes->count,
 		.generation = changes->generation,
 		.author = author,
+		.address = address,
 		.what = what,
 	};
 
@@ -106,7 +107,14 @@ int store_append(struct store *s, const struct model *m, const struct model_chan
 	r.text = text.data;
 	r.length = text.len;
 	if (!text.failed && (ids || changes->config))
+		rc = history_add(s, m, changes, &r);
+	if (rc == 0) {
 		rc = store_log_add(s, &r, changes->config);
+		if (rc)
+			history_cut(s);
+		else
+			history_taken(s);
+	}
 	free(ids);
 	text_fini(&text);
 	return rc;

@@ -42,6 +42,7 @@ static int running_write(const struct store *s, const struct model *m)
 		.generation = model_generation(m),
 		.time = store_now_ms(),
 		.author = "",
+		.address = "",
 		.what = "",
 		.text = json,
 		.length = json ? strlen(json) : 0};
@@ -87,6 +88,8 @@ int store_fold(struct store *s, const struct model *m)
 	int rc = running_write(s, m);
 	if (rc)
 		return rc;
+	if (s->empty)
+		history_forget(s);
 	s->empty = false;
 	s->log_records = 0;
 	s->sync_due = false;

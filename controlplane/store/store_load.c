@@ -180,6 +180,8 @@ int store_load(struct store *s, struct model *m, struct model_error *err)
 		rc = store_log_open(s, f[1].size);
 		if (rc)
 			load_failed(err, s->log, strerror(-rc));
+		else
+			history_load(s);
 	}
 	free(f[0].data);
 	free(f[1].data);
@@ -190,23 +192,20 @@ int store_reload(const struct store *s, struct model *m, struct model_error *err
 {
 	/* What the files say beside the configuration is known: it goes into a store that nobody sees. */
 	struct store *aside = calloc(1, sizeof(*aside));
-	uint64_t *slots = calloc(ID_SLOTS_MAX / 64, sizeof(*slots));
 	struct log_file f[2] = {0};
 	int rc = -ENOMEM;
 
-	if (aside && slots) {
-		*aside = (struct store){.running = s->running,
-			.log = s->log,
-			.old_log = s->old_log,
-			.unsaved_slots = slots};
+	if (aside && !id_set_init(&aside->unsaved)) {
+		aside->running = s->running;
+		aside->log = s->log;
+		aside->old_log = s->old_log;
 		rc = files_load(aside, m, f, false, err);
-		free(aside->unsaved_ids);
+		id_set_fini(&aside->unsaved);
 	} else {
 		load_failed(err, s->running, strerror(ENOMEM));
 	}
 	free(f[0].data);
 	free(f[1].data);
-	free(slots);
 	free(aside);
 	return rc;
 }

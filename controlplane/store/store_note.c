@@ -18,32 +18,9 @@ uint64_t store_now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-static int unsaved_add(struct store *s, uint32_t id)
-{
-	uint32_t slot = id_slot(id);
-	uint64_t bit = 1ull << (slot % 64);
-
-	if (s->unsaved_slots[slot / 64] & bit)
-		return 0;
-	if (s->unsaved_count == s->unsaved_size) {
-		unsigned size = s->unsaved_size ? 2 * s->unsaved_size : 64;
-		uint32_t *more = reallocarray(s->unsaved_ids, size, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		s->unsaved_ids = more;
-		s->unsaved_size = size;
-	}
-	s->unsaved_ids[s->unsaved_count++] = id;
-	s->unsaved_slots[slot / 64] |= bit;
-	return 0;
-}
-
 static void unsaved_clear(struct store *s)
 {
-	for (unsigned i = 0; i < s->unsaved_count; i++)
-		s->unsaved_slots[id_slot(s->unsaved_ids[i]) / 64] = 0;
-	s->unsaved_count = 0;
+	id_set_clear(&s->unsaved);
 	s->unsaved_commits = 0;
 }
 
@@ -56,10 +33,11 @@ static void commit_fill(struct store_commit *c, const struct record *r)
 		.passing = r->type == RECORD_PASSING,
 		.live_id = r->ids && r->changes == 1 ? r->ids[0] : ID_NONE};
 	strncpy(c->author, r->author, sizeof(c->author) - 1);
+	strncpy(c->address, r->address, sizeof(c->address) - 1);
 	strncpy(c->what, r->what, sizeof(c->what) - 1);
 }
 
-static void history_add(struct store *s, const struct record *r)
+static void commit_add(struct store *s, const struct record *r)
 {
 	commit_fill(&s->history[s->history_next], r);
 	s->history_next = (s->history_next + 1) % STORE_HISTORY;
@@ -68,7 +46,7 @@ static void history_add(struct store *s, const struct record *r)
 }
 
 /* A name that has other addresses every minute does not push out what people did. */
-static struct store_commit *history_of_passing(struct store *s, const struct record *r)
+static struct store_commit *commit_of_passing(struct store *s, const struct record *r)
 {
 	struct store_commit *newest =
 		s->history_count
@@ -82,7 +60,7 @@ static struct store_commit *history_of_passing(struct store *s, const struct rec
 }
 
 /* An agent that pushes a ratio every few seconds takes one place per object, with the newest push. */
-static struct store_commit *history_of_object(struct store *s, const struct record *r)
+static struct store_commit *commit_of_object(struct store *s, const struct record *r)
 {
 	for (unsigned i = 0; r->ids && r->changes == 1 && i < s->history_count; i++)
 		if (s->history[i].live_id == r->ids[0] && !strcmp(s->history[i].author, r->author))
@@ -103,14 +81,14 @@ int store_note(struct store *s, const struct record *r)
 	if (r->type == RECORD_COMMIT)
 		s->unsaved_commits++;
 	for (uint32_t i = 0; r->ids && i < r->changes && rc == 0 && r->type == RECORD_LIVE; i++)
-		rc = unsaved_add(s, r->ids[i]);
-	struct store_commit *same = history_of_passing(s, r);
+		rc = id_set_add(&s->unsaved, r->ids[i]);
+	struct store_commit *same = commit_of_passing(s, r);
 	if (!same)
-		same = history_of_object(s, r);
+		same = commit_of_object(s, r);
 	if (same)
 		commit_fill(same, r);
 	else
-		history_add(s, r);
+		commit_add(s, r);
 	return rc;
 }
 
@@ -133,15 +111,16 @@ char *store_meta_dump(const struct store *s)
 	json_t *ids = json_array(), *history = json_array();
 	unsigned count = s->history_count < HISTORY_FOLDED ? s->history_count : HISTORY_FOLDED;
 
-	for (unsigned i = 0; i < s->unsaved_count; i++)
-		json_array_append_new(ids, json_integer(s->unsaved_ids[i]));
+	for (unsigned i = 0; i < s->unsaved.count; i++)
+		json_array_append_new(ids, json_integer(s->unsaved.id[i]));
 	for (unsigned i = count; i-- > 0;) {
 		const struct store_commit *c = store_commit_at(s, i);
-		json_array_append_new(
-			history, json_pack("{s:I,s:I,s:i,s:b,s:o,s:o}", "generation",
-					 (json_int_t)c->generation, "time", (json_int_t)c->time,
-					 "changes", (int)c->changes, "config", c->config, "author",
-					 text_or_empty(c->author), "what", text_or_empty(c->what)));
+		json_array_append_new(history,
+			json_pack("{s:I,s:I,s:i,s:b,s:b,s:o,s:o,s:o}", "generation",
+				(json_int_t)c->generation, "time", (json_int_t)c->time, "changes",
+				(int)c->changes, "config", c->config, "passing", c->passing,
+				"author", text_or_empty(c->author), "address",
+				text_or_empty(c->address), "what", text_or_empty(c->what)));
 	}
 	char origin[20];
 	snprintf(origin, sizeof(origin), "%016" PRIx64, s->origin);
@@ -153,7 +132,14 @@ char *store_meta_dump(const struct store *s)
 	return dump;
 }
 
-static void history_load(struct store *s, const json_t *history)
+static enum record_type type_of(const json_t *commit)
+{
+	if (!json_is_true(json_object_get(commit, "config")))
+		return RECORD_LIVE;
+	return json_is_true(json_object_get(commit, "passing")) ? RECORD_PASSING : RECORD_COMMIT;
+}
+
+static void commits_load(struct store *s, const json_t *history)
 {
 	const json_t *c;
 	size_t i;
@@ -161,18 +147,19 @@ static void history_load(struct store *s, const json_t *history)
 	json_array_foreach(history, i, c)
 	{
 		const char *author = json_string_value(json_object_get(c, "author"));
+		const char *address = json_string_value(json_object_get(c, "address"));
 		const char *what = json_string_value(json_object_get(c, "what"));
 
-		history_add(s,
+		commit_add(s,
 			&(struct record){
-				.type = json_is_true(json_object_get(c, "config")) ? RECORD_COMMIT
-										   : RECORD_LIVE,
+				.type = type_of(c),
 				.generation = (uint64_t)json_integer_value(
 					json_object_get(c, "generation")),
 				.time = (uint64_t)json_integer_value(json_object_get(c, "time")),
 				.changes =
 					(uint32_t)json_integer_value(json_object_get(c, "changes")),
 				.author = author ? author : "",
+				.address = address ? address : "",
 				.what = what ? what : "",
 			});
 	}
@@ -192,15 +179,15 @@ int store_meta_load(struct store *s, const char *json, size_t length)
 		(uint64_t)json_integer_value(json_object_get(meta, "saved-generation"));
 	s->unsaved_commits = (unsigned)json_integer_value(json_object_get(meta, "unsaved-commits"));
 	json_array_foreach(json_object_get(meta, "unsaved-ids"), i, id) rc =
-		rc ? rc : unsaved_add(s, (uint32_t)json_integer_value(id));
-	history_load(s, json_object_get(meta, "history"));
+		rc ? rc : id_set_add(&s->unsaved, (uint32_t)json_integer_value(id));
+	commits_load(s, json_object_get(meta, "history"));
 	json_decref(meta);
 	return rc;
 }
 
 unsigned store_unsaved(const struct store *s)
 {
-	return s->unsaved_commits + s->unsaved_count;
+	return s->unsaved_commits + s->unsaved.count;
 }
 
 uint64_t store_saved_generation(const struct store *s)

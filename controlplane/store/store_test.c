@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "store/atomic_file.h"
+#include "store/store_internal.h"
 
 static char folder[] = "/tmp/weir-store-XXXXXX";
 static char conf[64];
@@ -65,11 +66,15 @@ static void edit(struct store *s, struct model *m, enum model_verb verb, const c
 {
 	struct model_changes changes;
 	struct model_error err;
+	char sentence[1000];
 
 	CHECK_INT(model_begin(m, &actor), 0);
-	CHECK_INT(model_edit(m, verb, text, &err), 0);
-	CHECK_INT(model_commit(m, &changes, &err), 0);
-	CHECK_INT(store_append(s, m, &changes, "tester", text), 0);
+	if (model_edit(m, verb, text, &err) || model_commit(m, &changes, &err)) {
+		fprintf(stderr, "%s: %s\n", text,
+			model_error_text(&err, sentence, sizeof(sentence)));
+		abort();
+	}
+	CHECK_INT(store_append(s, m, &changes, "tester", "192.0.2.7", text), 0);
 	model_changes_fini(&changes);
 }
 
@@ -364,7 +369,7 @@ static void resolved(struct store *s, struct model *m, const char *name, const c
 	CHECK_INT(model_set_text(m, id, NULL, "address", strrchr(name, '_') + 1, &err), 0);
 	CHECK_INT(model_set_text(m, id, NULL, "ephemeral", "true", &err), 0);
 	CHECK_INT(model_commit(m, &changes, &err), 0);
-	CHECK_INT(store_append(s, m, &changes, "system", what), 0);
+	CHECK_INT(store_append(s, m, &changes, "system", "", what), 0);
 	model_changes_fini(&changes);
 }
 
@@ -394,7 +399,7 @@ static void system_holds(struct store *s, struct model *m, unsigned bits)
 	CHECK_INT(model_begin(m, &system), 0);
 	CHECK_INT(model_hold(m, id, HOLD_SYSTEM, bits, "tested", &err), 0);
 	CHECK_INT(model_commit(m, &changes, &err), 0);
-	CHECK_INT(store_append(s, m, &changes, "system", "hold"), 0);
+	CHECK_INT(store_append(s, m, &changes, "system", "", "hold"), 0);
 	model_changes_fini(&changes);
 }
 
@@ -408,6 +413,208 @@ static void test_holds(struct store **s, struct model **m)
 		HOLD_SESSION);
 	system_holds(*s, *m, 0);
 	reopen(s, m);
+}
+
+/* What "list" shows of everything, live fields too. */
+static char *as_text(const struct model *m)
+{
+	struct text t = {0};
+
+	model_print(m, 0, &t);
+	return t.data;
+}
+
+static void roll_back(struct store *s, struct model *m, uint64_t generation, bool live)
+{
+	unsigned flags = LOAD_STORE | LOAD_MERGE | LOAD_UNDO | (live ? 0 : LOAD_KEEP_LIVE);
+	struct model_changes changes;
+	struct model_error err;
+	struct text undo = {0};
+	char sentence[1000];
+
+	CHECK_INT(store_history_undo(s, m, generation, live, &undo), 0);
+	CHECK_INT(model_begin(m, &actor), 0);
+	if (model_load(m, undo.data ? undo.data : "", undo.len, "history", flags, &err) ||
+		model_commit(m, &changes, &err)) {
+		fprintf(stderr, "%s\n%s\n", undo.data,
+			model_error_text(&err, sentence, sizeof(sentence)));
+		abort();
+	}
+	if (changes.count)
+		CHECK_INT(store_append(s, m, &changes, "tester", "", "roll back"), 0);
+	model_changes_fini(&changes);
+	text_fini(&undo);
+}
+
+static const struct object *some(struct model *m, enum model_kind kind, const char *name)
+{
+	const struct object *o = model_find(m, kind, ID_NONE, name);
+
+	CHECK(o != NULL);
+	return o;
+}
+
+static char *difference_of(const struct store *s, uint64_t generation)
+{
+	struct text t = {0};
+
+	CHECK_INT(store_history_difference(s, generation, &t), 0);
+	return t.data;
+}
+
+/* Every generation of a lively hour can be gone back to, and from there to every other. */
+static void test_roll_back(struct store **s, struct model **m)
+{
+	static const struct {
+		enum model_verb verb;
+		const char *text;
+	} steps[] = {
+		{VERB_CREATE, "ltm pool a members add { 10.1.0.1:80 { ratio 3 } 10.1.0.2:80 }"},
+		{VERB_CREATE, "ltm virtual v destination 10.2.0.1:80 ip-protocol tcp pool a"},
+		{VERB_MODIFY, "ltm pool a members modify { 10.1.0.1:80 { description x } }"},
+		{VERB_CREATE, "ltm profile fastl4 slow idle-timeout 600"},
+		{VERB_MODIFY, "ltm virtual v profiles replace-all-with { slow }"},
+		{VERB_MODIFY, "ltm pool a members delete { 10.1.0.2:80 }"},
+		{VERB_MODIFY, "ltm profile fastl4 slow idle-timeout 700"},
+		{VERB_CREATE, "ltm monitor http h username u password verysecret"},
+		{VERB_MODIFY, "ltm pool a monitor h"},
+		{VERB_MODIFY, "ltm monitor http h password other"},
+		{VERB_DELETE, "ltm virtual v"},
+		{VERB_DELETE, "ltm pool a"},
+		{VERB_DELETE, "ltm node 10.1.0.1"},
+		{VERB_CREATE, "ltm node 10.1.0.1 address 10.1.0.1 ratio 7"},
+		{VERB_CREATE, "auth partition p"},
+		{VERB_CREATE, "ltm pool /p/q members add { 10.1.0.9:80 }"},
+		{VERB_DELETE, "ltm pool /p/q"},
+		{VERB_DELETE, "ltm node 10.1.0.9"},
+		{VERB_DELETE, "auth partition p"},
+	};
+	enum { STEPS = sizeof(steps) / sizeof(*steps) };
+	char *text[STEPS + 1];
+	uint64_t first = model_generation(*m);
+
+	text[0] = as_text(*m);
+	for (size_t i = 0; i < STEPS; i++) {
+		edit(*s, *m, steps[i].verb, steps[i].text);
+		CHECK_INT(model_generation(*m), first + i + 1);
+		text[i + 1] = as_text(*m);
+	}
+	reopen(s, m);
+	char *shown = difference_of(*s, first + 10);
+	CHECK(strstr(shown, "\n-    password ***\n+    password ***\n"));
+	CHECK(!strstr(shown, "$W$") && !strstr(shown, "object-reset"));
+	free(shown);
+	for (size_t i = 0; i < 3 * STEPS; i++) {
+		size_t to = (i * 7) % (STEPS + 1);
+		roll_back(*s, *m, first + to, true);
+		char *now = as_text(*m);
+		CHECK_STR(now, text[to]);
+		free(now);
+		if (i % STEPS == 5)
+			reopen(s, m);
+	}
+	struct text undo = {0};
+	uint64_t floor = store_history_floor(*s, *m);
+	CHECK(floor > 0 && floor <= first);
+	CHECK_INT(store_history_undo(*s, *m, floor - 1, false, &undo), -ERANGE);
+	CHECK_INT(store_history_difference(*s, floor, &undo), -ENOENT);
+	CHECK(undo.len == 0);
+	roll_back(*s, *m, first, true);
+	for (size_t i = 0; i <= STEPS; i++)
+		free(text[i]);
+}
+
+/* Live fields stay unless they are asked for; each is kept once a generation. */
+static void test_roll_back_live(struct store **s, struct model **m)
+{
+	edit(*s, *m, VERB_CREATE, "ltm node l address 10.4.0.1 ratio 2");
+	uint64_t generation = model_generation(*m);
+	for (int i = 3; i < 50; i++) {
+		char text[64];
+		snprintf(text, sizeof(text), "ltm node l ratio %d", i);
+		edit(*s, *m, VERB_MODIFY, text);
+	}
+	edit(*s, *m, VERB_MODIFY, "ltm node l session user-disabled");
+	edit(*s, *m, VERB_MODIFY, "ltm node l description changed");
+	edit(*s, *m, VERB_MODIFY, "ltm node l ratio 50");
+	reopen(s, m);
+	roll_back(*s, *m, generation, false);
+	const struct node *n = model_node(some(*m, KIND_NODE, "l"));
+	CHECK_INT(n->live.ratio, 50);
+	CHECK_INT(holds_bits(&n->live.holds), HOLD_SESSION);
+	CHECK_STR(model_string(*m, n->conf.description), "");
+	reopen(s, m);
+	roll_back(*s, *m, generation, true);
+	n = model_node(some(*m, KIND_NODE, "l"));
+	CHECK_INT(n->live.ratio, 2);
+	CHECK_INT(holds_bits(&n->live.holds), 0);
+	CHECK_INT(model_generation(*m), generation + 2); /* no commit: no config field changed */
+	roll_back(*s, *m, generation + 1, true);
+	n = model_node(some(*m, KIND_NODE, "l"));
+	CHECK_INT(n->live.ratio, 49);
+	CHECK_STR(model_string(*m, n->conf.description), "changed");
+}
+
+/* Two files of bounded size, whatever comes. */
+static void test_history_bounded(struct store **s, struct model **m)
+{
+	struct stat st;
+	uint64_t before = model_generation(*m);
+	enum { MOST = 25 };
+
+	(*s)->undo.rows_max = MOST;
+	CHECK(access(in_folder("history.old"), F_OK) != 0);
+	for (unsigned i = 0; i < 2 * MOST + 10; i++) {
+		char text[64];
+		snprintf(text, sizeof(text), "ltm node l description d%u", i);
+		edit(*s, *m, VERB_MODIFY, text);
+	}
+	CHECK(stat(in_folder("history.old"), &st) == 0 && st.st_size < 30000);
+	uint64_t floor = store_history_floor(*s, *m);
+	CHECK(floor >= before && model_generation(*m) - floor >= MOST);
+	CHECK(model_generation(*m) - floor <= 2 * MOST);
+	reopen(s, m);
+	CHECK_INT(store_history_floor(*s, *m), floor);
+	roll_back(*s, *m, floor, false);
+}
+
+/* Half a record at the end, or a file that is gone: the configuration does not care. */
+static void test_history_damaged(struct store **s, struct model **m)
+{
+	char *data = NULL;
+	size_t size;
+	uint64_t generation = model_generation(*m);
+
+	edit(*s, *m, VERB_MODIFY, "ltm node l description torn");
+	CHECK_INT(file_read(in_folder("history"), &data, &size), 0);
+	store_close(*s);
+	CHECK_INT(file_replace(in_folder("history"), data, size - 9, 0600), 0);
+	*s = open_store();
+	struct model *again = load(*s);
+	same(*m, again);
+	model_free(*m);
+	*m = again;
+	CHECK_INT(store_history_floor(*s, *m), model_generation(*m));
+	edit(*s, *m, VERB_MODIFY, "ltm node l description \"goes on\"");
+	roll_back(*s, *m, generation + 1, false);
+	free(data);
+}
+
+static void test_saved_difference(struct store **s, struct model **m)
+{
+	struct model_error err;
+	struct text t = {0};
+
+	unlink(conf);
+	CHECK_INT(store_save(*s, *m, conf, false, NULL), 0);
+	CHECK_INT(store_saved_difference(*s, *m, &t, &err), 0);
+	CHECK_STR(t.data ? t.data : "", "");
+	edit(*s, *m, VERB_MODIFY, "ltm node l description none ratio 9");
+	edit(*s, *m, VERB_CREATE, "ltm node z address 10.4.0.2");
+	CHECK_INT(store_saved_difference(*s, *m, &t, &err), 0);
+	CHECK(strstr(t.data, "\n-    description torn\n-    ratio 49\n+    ratio 9\n"));
+	CHECK(strstr(t.data, "+ltm node /Common/z {\n+    address 10.4.0.2\n+}\n"));
+	text_fini(&t);
 }
 
 int main(void)
@@ -433,10 +640,16 @@ int main(void)
 	test_pushes(&s, &m);
 	test_passing(&s, &m);
 	test_holds(&s, &m);
+	test_roll_back(&s, &m);
+	test_roll_back_live(&s, &m);
+	test_history_bounded(&s, &m);
+	test_history_damaged(&s, &m);
+	test_saved_difference(&s, &m);
 	test_locked_and_damaged(&s, &m);
 	store_close(s);
 	model_free(m);
-	const char *files[] = {"running", "log", "startup", "lock", "weir.conf"};
+	const char *files[] = {
+		"running", "log", "startup", "lock", "weir.conf", "history", "history.old"};
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		unlink(in_folder(files[i]));
 	CHECK_INT(rmdir(folder), 0);

@@ -306,14 +306,56 @@ static int parse_filter(struct cursor *c)
 	return 0;
 }
 
+/* Number of a commit, as the command's name. */
+static int parse_generation(struct cursor *c)
+{
+	const struct word *w = take(c);
+
+	if (!w)
+		return refuse(c, NULL, "which generation? \"show sys history\" lists them");
+	if (w->has_block || !w->length || strspn(w->text, "0123456789") != w->length ||
+		w->length > 18)
+		return refuse(c, w, "\"%.40s\" is not the number of a commit", w->text);
+	c->command->name[c->command->names++] = w;
+	return 0;
+}
+
+static int parse_rollback(struct cursor *c)
+{
+	struct cli_command *cmd = c->command;
+	int status = parse_generation(c);
+
+	cmd->flags |= CLI_ROLLBACK;
+	while (!status && c->at) {
+		if (take_keyword(c, "verify"))
+			cmd->flags |= CLI_VERIFY;
+		else if (take_keyword(c, "with-live"))
+			cmd->flags |= CLI_WITH_LIVE;
+		else
+			status = refuse_rest(c);
+	}
+	return status;
+}
+
+static int parse_history(struct cursor *c)
+{
+	int status = c->at ? parse_generation(c) : 0;
+
+	return status ? status : refuse_rest(c);
+}
+
 static int parse_config(struct cursor *c)
 {
 	struct cli_command *cmd = c->command;
 
+	if (cmd->verb == CLI_LOAD && take_keyword(c, "rollback"))
+		return parse_rollback(c);
 	while (c->at) {
 		const struct word *w = c->at;
 
-		if (cmd->verb == CLI_LOAD && take_keyword(c, "verify")) {
+		if (cmd->verb == CLI_SHOW && take_keyword(c, "diff")) {
+			cmd->flags |= CLI_DIFFERENCE;
+		} else if (cmd->verb == CLI_LOAD && take_keyword(c, "verify")) {
 			cmd->flags |= CLI_VERIFY;
 		} else if (cmd->verb == CLI_LOAD && take_keyword(c, "merge")) {
 			cmd->flags |= CLI_MERGE;
@@ -467,6 +509,8 @@ static int parse_arguments(struct cursor *c)
 		return parse_filter(c);
 	case TARGET_CONFIG:
 		return parse_config(c);
+	case TARGET_HISTORY:
+		return parse_history(c);
 	case TARGET_DATAPLANE:
 		return parse_dataplane(c);
 	case TARGET_DRAIN:

@@ -58,6 +58,9 @@ enum cli_flags {
 	CLI_WORKERS = 256,
 	CLI_MEMORY = 512,
 	CLI_HOLDS = 1024, /* list: who keeps a server from taking connections */
+	CLI_ROLLBACK = 2048,
+	CLI_WITH_LIVE = 4096, /* roll back what lives too: ratio, session, state */
+	CLI_DIFFERENCE = 8192,
 };
 
 /* A word with its value (NULL: it has none): fields of a connection filter; "file F"; of a drain. */

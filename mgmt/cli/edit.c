@@ -228,6 +228,14 @@ static enum outcome config_load(struct shell *sh, const struct cli_command *c)
 	return ask_change(sh, request);
 }
 
+static enum outcome config_roll_back(struct shell *sh, const struct cli_command *c)
+{
+	return ask_change(sh,
+		json_pack("{s:s, s:I, s:b, s:b}", "op", "rollback", "generation",
+			(json_int_t)strtoll(c->name[0]->text, NULL, 10), "with-live",
+			(c->flags & CLI_WITH_LIVE) != 0, "verify", (c->flags & CLI_VERIFY) != 0));
+}
+
 /* Lines by which the startup file differs from what was read. */
 static void add_difference(struct shell *sh)
 {
@@ -248,6 +256,8 @@ enum outcome config_run(struct shell *sh, const struct cli_command *c)
 	if (sh->transaction)
 		return transaction_refuse(
 			sh, "load and save are no part of one: submit or delete it");
+	if (c->flags & CLI_ROLLBACK)
+		return config_roll_back(sh, c);
 	if (c->verb == CLI_LOAD)
 		return config_load(sh, c);
 	enum outcome outcome = ask_change(

@@ -18,7 +18,9 @@ static const struct usage {
 	{"show", "show ltm monitor [TYPE [NAME ...]] [pool NAME [member NAME]|node NAME]"},
 	{"show", "show sys connection [FILTER ...]"},
 	{"show", "show sys dataplane [drops|workers|memory]"},
-	{"show", "show sys config|history|version"},
+	{"show", "show sys config [diff]"},
+	{"show", "show sys history [GENERATION]"},
+	{"show", "show sys version"},
 	{"show", "show net arp|ndp|interface"},
 	{"create", "create COMPONENT NAME [PROPERTY VALUE ...]"},
 	{"create", "create ltm drain node NAME|pool NAME member NAME [WORD ...]"},
@@ -32,6 +34,7 @@ static const struct usage {
 	{"submit", "submit cli transaction"},
 	{"save", "save sys config [force]"},
 	{"load", "load sys config [verify] [merge] [file FILE]"},
+	{"load", "load sys config rollback GENERATION [with-live] [verify]"},
 	{"help", "help [COMMAND|COMPONENT]"},
 	{"quit", "quit"},
 };

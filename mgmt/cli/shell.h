@@ -61,7 +61,9 @@ enum outcome list_run(struct shell *sh, const struct cli_command *c);
 enum outcome show_run(struct shell *sh, const struct cli_command *c);	 /* of objects */
 enum outcome monitor_run(struct shell *sh, const struct cli_command *c); /* show ltm monitor */
 enum outcome connection_run(struct shell *sh, const struct cli_command *c);
-enum outcome system_run(struct shell *sh, const struct cli_command *c); /* show sys ..., net arp */
+enum outcome system_run(struct shell *sh, const struct cli_command *c);	 /* show sys ..., net arp */
+enum outcome history_run(struct shell *sh, const struct cli_command *c); /* show sys history */
+enum outcome difference_run(struct shell *sh);				 /* show sys config diff */
 /* Of a row of a node or member: lines for its block (label, ":", value); what is as usual has none. */
 void server_lines(struct table *t, const json_t *row);
 /* Of the members of a pool: those that are checked, held or spoken for by an agent, with the reason. */

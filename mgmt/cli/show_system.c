@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show sys dataplane, version, config, history; show net arp, ndp, interface. */
+/* show sys dataplane, version, config; show net arp, ndp, interface. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/answer.h"
 #include "cli/shell.h"
@@ -233,50 +232,6 @@ static enum outcome show_version(struct shell *sh)
 	return outcome;
 }
 
-/* Local time of a count of seconds, as text with fraction. */
-static const char *time_text(const json_t *row, char out[32])
-{
-	char *seconds = answer_text(row, "time");
-	time_t when = seconds ? (time_t)strtoll(seconds, NULL, 10) : 0;
-	struct tm tm;
-
-	out[0] = 0;
-	if (localtime_r(&when, &tm))
-		strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm);
-	free(seconds);
-	return out;
-}
-
-static enum outcome show_history(struct shell *sh)
-{
-	json_t *rows;
-	struct table t;
-
-	if (sh->json)
-		return shell_print_rows(sh, shell_show_request("sys history"));
-	enum outcome outcome = shell_rows(sh, shell_show_request("sys history"), &rows);
-	table_init(&t, 5, 9);
-	table_add(&t, "Generation", "Time", "Author", "Changes", "What");
-	for (size_t i = 0; i < json_array_size(rows); i++) {
-		const json_t *row = json_array_get(rows, i);
-		char *generation = answer_text(row, "generation"),
-		     *author = answer_text(row, "author");
-		char *changes = answer_text(row, "changes"), *what = answer_text(row, "what");
-		char when[32];
-
-		table_add(&t, generation, time_text(row, when), author, changes, what);
-		free(generation);
-		free(author);
-		free(changes);
-		free(what);
-	}
-	if (!outcome)
-		table_print(&t, 0, sh->out);
-	table_fini(&t);
-	json_decref(rows);
-	return outcome;
-}
-
 static enum outcome show_neighbours(struct shell *sh, const char *what)
 {
 	struct columns c = {.what = what,
@@ -341,11 +296,11 @@ enum outcome system_run(struct shell *sh, const struct cli_command *c)
 {
 	switch (c->target) {
 	case TARGET_CONFIG:
-		return show_config(sh);
+		return c->flags & CLI_DIFFERENCE ? difference_run(sh) : show_config(sh);
 	case TARGET_VERSION:
 		return show_version(sh);
 	case TARGET_HISTORY:
-		return show_history(sh);
+		return history_run(sh, c);
 	case TARGET_NEIGHBOUR:
 		return show_neighbours(sh, c->component);
 	case TARGET_KIND:
