@@ -133,6 +133,8 @@ struct http_route {
 	const char *types[3];
 	size_t body_max;
 	bool open;
+	/* NULL, or called before a body is read, so that strangers send none: false if it has replied. */
+	bool (*admit)(struct http_request *r, void *ctx);
 };
 
 #endif

@@ -4,10 +4,10 @@
 #include "base/check.h"
 
 static const struct http_route routes[] = {
-	{"/mgmt", NULL, NULL, {"application/json"}, 1000, false},
-	{"/mgmt/shared/authn/login", NULL, NULL, {"application/json"}, 100, true},
-	{"/iControl", NULL, NULL, {"text/xml", "application/soap+xml"}, 1000, false},
-	{"/", NULL, NULL, {NULL}, 0, true},
+	{"/mgmt", NULL, NULL, {"application/json"}, 1000, false, NULL},
+	{"/mgmt/shared/authn/login", NULL, NULL, {"application/json"}, 100, true, NULL},
+	{"/iControl", NULL, NULL, {"text/xml", "application/soap+xml"}, 1000, false, NULL},
+	{"/", NULL, NULL, {NULL}, 0, true, NULL},
 };
 
 static struct http_request r;

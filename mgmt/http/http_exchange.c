@@ -192,6 +192,17 @@ static bool must_cut(const struct exchange *e, const struct http_framing *framin
 	       (framing->length > DISCARD_MAX || http_header(&e->r, "Expect") != NULL);
 }
 
+/* Takes its turn like a whole request: this asks weir-cp. */
+static void admit(struct exchange *e)
+{
+	if (!http_table_enter(e->server->table, e->place)) {
+		http_reply_busy(&e->r);
+		return;
+	}
+	e->route->admit(&e->r, e->route->ctx);
+	http_table_leave(e->server->table, e->place);
+}
+
 static enum MHD_Result head_step(struct exchange *e, struct MHD_Connection *connection,
 	const char *method, const char *version)
 {
@@ -204,6 +215,8 @@ static enum MHD_Result head_step(struct exchange *e, struct MHD_Connection *conn
 		http_reply_error(&e->r, 400, "The request is refused: %s.", why);
 	else
 		request_check(e, method, &framing);
+	if (!e->r.reply.status && e->route->admit && (framing.chunked || framing.length))
+		admit(e);
 	if (why || must_cut(e, &framing)) {
 		http_reply_header(&e->r, "Connection", "close");
 		return send_reply(e, connection);
@@ -219,6 +232,8 @@ static bool body_grow(struct exchange *e, size_t need)
 
 	while (size < need)
 		size *= 2;
+	if (size > e->route->body_max + 1)
+		size = e->route->body_max + 1;
 	if (size == e->size)
 		return true;
 	if (!http_table_hold(e->server->table, e->place, size)) {

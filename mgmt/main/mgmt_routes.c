@@ -3,35 +3,19 @@
 
 #define LOGIN_BODY_MAX 16384u
 
-static void refuse(struct http_request *r, const json_t *error)
+static bool admit(struct http_request *r, void *ctx)
 {
-	const char *reason = json_string_value(json_object_get(error, "reason"));
-	int code = (int)json_integer_value(json_object_get(error, "code"));
+	const struct mgmt_parts *parts = ctx;
+	struct rest_backend backend = {mgmt_cp_ask, parts->cp};
 
-	if (code == 401)
-		http_reply_unauthorised(r, reason);
-	else
-		http_reply_error(r, (unsigned)code, "%s", reason ? reason : "");
+	return rest_admit(r, parts->rest, &backend);
 }
 
 /* What is served and what not is told to users alone. */
 static void handle_nothing(struct http_request *r, void *ctx)
 {
-	const struct mgmt_parts *parts = ctx;
-	json_t *result = NULL, *error = NULL;
-	int rc = mgmt_cp_ask(parts->cp,
-		json_pack("{s:s, s:s, s:o*}", "op", "show", "what", "sys version", "as",
-			credentials_as(&r->credentials, r->address)),
-		NULL, NULL, &result, &error);
-
-	if (rc)
-		http_reply_restarting(r);
-	else if (error)
-		refuse(r, error);
-	else
+	if (admit(r, ctx))
 		http_reply_error(r, 404, "Public URI path not registered: %s", r->path);
-	json_decref(result);
-	json_decref(error);
 }
 
 static void handle_rest(struct http_request *r, void *ctx)
@@ -45,12 +29,12 @@ static void handle_rest(struct http_request *r, void *ctx)
 unsigned mgmt_routes(struct http_route routes[MGMT_ROUTES_MAX], struct mgmt_parts *parts)
 {
 	const struct http_route all[] = {
-		{"/mgmt", handle_rest, parts, {"application/json"}, HTTP_BODY_MAX, false},
+		{"/mgmt", handle_rest, parts, {"application/json"}, HTTP_BODY_MAX, false, admit},
 		{"/mgmt/shared/authn/login", handle_rest, parts, {"application/json"},
-			LOGIN_BODY_MAX, true},
+			LOGIN_BODY_MAX, true, NULL},
 		{"/mgmt/shared/file-transfer/uploads", handle_rest, parts,
-			{"application/octet-stream"}, HTTP_UPLOAD_MAX, false},
-		{"/iControl", handle_nothing, parts, {"text/xml"}, HTTP_BODY_MAX, false},
+			{"application/octet-stream"}, HTTP_UPLOAD_MAX, false, admit},
+		{"/iControl", handle_nothing, parts, {"text/xml"}, HTTP_BODY_MAX, false, admit},
 	};
 	unsigned count = sizeof(all) / sizeof(*all);
 

@@ -183,21 +183,49 @@ static bool take_request(struct rest_call *call)
 	return false;
 }
 
-void rest_handle(struct http_request *r, struct rest *rest, const struct rest_backend *backend)
+static struct rest_call *call_new(
+	struct http_request *r, struct rest *rest, const struct rest_backend *backend)
 {
 	struct rest_call *call = calloc(1, sizeof(*call));
 
 	if (!call) {
 		http_reply_busy(r);
-		return;
+		return NULL;
 	}
 	call->http = r;
 	call->rest = rest;
 	call->backend = backend;
-	if (take_request(call))
-		handle_branch(call);
+	return call;
+}
+
+static void call_free(struct rest_call *call)
+{
 	json_decref(call->body);
 	json_decref(call->error);
 	json_decref(call->more);
 	free(call);
+}
+
+bool rest_admit(struct http_request *r, struct rest *rest, const struct rest_backend *backend)
+{
+	struct rest_call *call = call_new(r, rest, backend);
+
+	if (!call)
+		return false;
+	json_t *who = rest_whoami(call);
+	bool known = who != NULL;
+	json_decref(who);
+	call_free(call);
+	return known;
+}
+
+void rest_handle(struct http_request *r, struct rest *rest, const struct rest_backend *backend)
+{
+	struct rest_call *call = call_new(r, rest, backend);
+
+	if (!call)
+		return;
+	if (take_request(call))
+		handle_branch(call);
+	call_free(call);
 }

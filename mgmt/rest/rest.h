@@ -41,6 +41,12 @@ bool rest_version_ok(const char *version);
 struct rest *rest_new(const struct rest_settings *settings);
 void rest_free(struct rest *rest);
 
+/*
+ * Whether weir-cp knows the client, asked before the body is read. False: it does not, or is not there, and the
+ * request is answered.
+ */
+bool rest_admit(struct http_request *r, struct rest *rest, const struct rest_backend *backend);
+
 /* Answers a request; any number of threads at once. */
 void rest_handle(struct http_request *r, struct rest *rest, const struct rest_backend *backend);
 

@@ -20,12 +20,22 @@ class Alone:
     def __init__(self, topo, options=()):
         self.ns = topo.namespace("mgmt")
         self.cp = topo.add(Cp(self.ns, topo.dir))
-        self.cp.daemon.arguments += ["--mgmt-user", MGMT_USER]
+        self.password_file = topo.dir / "initial-password"
+        self.cp.daemon.arguments += ["--mgmt-user", MGMT_USER, "--initial-password-file", self.password_file]
         self.mgmt = topo.add(Mgmt(self.ns, topo.dir, LISTENS, options))
 
     def start(self):
         self.cp.start()
         self.mgmt.start()
+
+    @property
+    def admin(self):
+        """Who request() is from, as the administrator."""
+        return {"user": "admin", "password": self.password_file.read_text().strip()}
+
+    def login(self):
+        """A token of the administrator's."""
+        return self.cp.ask("login", **{"as": {**self.admin, "address": "127.0.0.1"}})[1]["token"]
 
     def talk(self, sent, timeout=5.0, until_closed=False):
         """What comes back for raw bytes: until the first reply is complete, or the connection is closed."""
@@ -50,6 +60,7 @@ def read_reply(sock, until_closed=False):
 
 
 def complete(data):
+    data = data.removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
     head, found, body = data.partition(b"\r\n\r\n")
     if not found:
         return False

@@ -222,9 +222,49 @@ def test_large_bodies(alone):
 def test_chunked_bodies(alone):
     head = b"POST /mgmt HTTP/1.1\r\n" + GOOD + JSON + b"Transfer-Encoding: chunked\r\n\r\n"
     assert status(alone.talk(head + b"2\r\n{}\r\n0\r\n\r\n")) == 401
+    known = head.replace(b"wrong", alone.login().encode())
     piece = b"10000\r\n" + b" " * 65536 + b"\r\n"
-    assert status(alone.talk(head + piece * 16 + b"0\r\n\r\n")) == 401
-    assert status(alone.talk(head + piece * 17 + b"0\r\n\r\n")) == 413
+    assert status(alone.talk(known + piece * 16 + b"0\r\n\r\n")) == 400
+    assert status(alone.talk(known + piece * 17 + b"0\r\n\r\n")) == 413
+
+
+def test_strangers_send_no_bodies(alone):
+    """Whoever is not known is told so before a byte of the body is read."""
+    head = b"POST /mgmt/tm HTTP/1.1\r\n" + GOOD + JSON + b"Expect: 100-continue\r\nContent-Length: 9\r\n\r\n"
+    assert status(alone.talk(head, until_closed=True)) == 401
+    data = alone.talk(head.replace(b"wrong", alone.login().encode()) + b" " * 9)
+    assert b"HTTP/1.1 100 Continue" in data and b" 400 " in data
+
+
+def test_both_credentials_must_be_right(alone):
+    token, right = alone.login(), basic(**alone.admin)
+    for headers, expected in (({"X-F5-Auth-Token": token}, 200), ({"Authorization": right}, 200),
+                              ({"X-F5-Auth-Token": token, "Authorization": right}, 200),
+                              ({"X-F5-Auth-Token": token, "Authorization": basic("nobody", "x")}, 401),
+                              ({"X-F5-Auth-Token": "A" * 26, "Authorization": right}, 401),
+                              ({"X-F5-Auth-Token": "", "Authorization": right}, 401),
+                              ({"X-F5-Auth-Token": token, "Authorization": "Basic "}, 401)):
+        assert alone.mgmt.request("GET", PATH, headers=headers).status == expected, headers
+
+
+def test_connection_header_takes_no_credentials_away(alone):
+    """CVE-2022-1388 turned round: what is named there still counts, whether it lets in or keeps out."""
+    token = {"X-F5-Auth-Token": alone.login(), "Connection": "keep-alive, X-F5-Auth-Token"}
+    assert alone.mgmt.request("GET", PATH, headers=token).status == 200
+    wrong = {"X-F5-Auth-Token": "A" * 26, "Connection": "X-F5-Auth-Token", "Authorization": basic(**alone.admin)}
+    assert alone.mgmt.request("GET", PATH, headers=wrong).status == 401
+
+
+def test_address_of_the_client_is_judged(alone):
+    """sys httpd allow is weir-cp's; the address is the socket's, not what a header says."""
+    alone.cp.edit("modify", "sys httpd allow { 127.0.0.2 }")
+    try:
+        forged = {"X-Forwarded-For": "127.0.0.2", "Forwarded": "for=127.0.0.2", "X-Real-IP": "127.0.0.2"}
+        assert alone.mgmt.request("GET", PATH, headers=forged, **alone.admin).status == 401
+        with alone.mgmt.session(source=("127.0.0.2", 0)) as session:
+            assert alone.mgmt.request("GET", PATH, session=session, **alone.admin).status == 200
+    finally:
+        alone.cp.edit("modify", "sys httpd allow { ALL }")
 
 
 def test_curl_and_requests(alone):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """./run as a user types it: the table and its exit status, Ctrl-C, what a killed run leaves, two labs."""
+import json
 import os
 import pathlib
 import re
@@ -15,6 +16,11 @@ OPTIONS = ["--no-install"] + (["--sanitize"] if build_dir().name == "build-sanit
 
 def lab_namespaces():
     return sorted(path.name for path in pathlib.Path("/run/netns").glob("weir-lab-*"))
+
+
+def mgmt_pids():
+    """Of the lab's weir-mgmt, which is in no namespace."""
+    return subprocess.run(["pgrep", "-f", "weir-mgmt --run-dir /run/weir-lab/"], capture_output=True, text=True).stdout.split()
 
 
 def host_state():
@@ -86,8 +92,14 @@ def test_stays_until_ctrl_c(lab):
     answer = subprocess.run(["ip", "netns", "exec", "weir-lab-client", "curl", "-sS", "http://10.0.1.100/"],
                             capture_output=True, text=True, timeout=20)
     assert re.fullmatch(r"s[1-4]\n", answer.stdout), answer.stderr
+    curl = re.search(r"^  the management API +(.*)$", text, re.M).group(1)
+    answer = subprocess.run(curl + " -sS", shell=True, cwd=ROOT, capture_output=True, text=True, timeout=20)
+    assert {pool["name"] for pool in json.loads(answer.stdout)["items"]} == {"web", "web6"}, answer.stderr
+    assert re.search(r"^https://127\.0\.0\.1:\d+ takes the user admin", text, re.M)
+    assert pathlib.Path("/run/weir-lab/initial-password").stat().st_mode & 0o777 == 0o600
     lab.signal_group(signal.SIGINT)
     assert lab.finish() == 0
+    assert not mgmt_pids()
     assert "the lab is stopped" in lab.text and "ended" not in lab.text, lab.text
     assert not lab_namespaces() and not (build_dir() / "lab").exists()
 
@@ -122,11 +134,12 @@ def test_what_a_killed_run_leaves_is_removed(lab):
     for pid in [*map(int, holder), lab.process.pid]:
         os.kill(pid, signal.SIGKILL)
     lab.process.wait()
-    assert lab_namespaces()
+    assert lab_namespaces() and mgmt_pids()
     done = run_lab("--once")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "removed what a killed run left behind" in done.stdout
     assert not lab_namespaces()
+    wait_until(lambda: not mgmt_pids(), "its weir-mgmt is gone")
     wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}/exe").exists() for pid in children),
                "the killed run's processes are gone")
 

@@ -12,9 +12,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static const struct http_route routes[] = {
-	{"/mgmt", NULL, NULL, {"application/json"}, HTTP_BODY_MAX, false},
-	{"/mgmt/shared/authn/login", NULL, NULL, {"application/json"}, HTTP_BODY_MAX, true},
-	{"/iControl", NULL, NULL, {"text/xml"}, HTTP_BODY_MAX, false},
+	{"/mgmt", NULL, NULL, {"application/json"}, HTTP_BODY_MAX, false, NULL},
+	{"/mgmt/shared/authn/login", NULL, NULL, {"application/json"}, HTTP_BODY_MAX, true, NULL},
+	{"/iControl", NULL, NULL, {"text/xml"}, HTTP_BODY_MAX, false, NULL},
 };
 
 static void expect(int truth)

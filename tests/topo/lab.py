@@ -6,23 +6,28 @@ parent alone and the daemons are stopped in order instead of being hit by the sa
 """
 import argparse
 import collections
+import contextlib
 import ctypes
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import sys
 import threading
 import time
 
 from . import weirconf as wc
 from .poll import wait_until
+from .mgmt import Host, Mgmt
 from .netns import STATE, clean_leftovers, remove_namespace
 from .picture import VIRTUAL, server_address, standard
 from .weir import ROOT, build_dir, program
 
 PREFIX = "weir-lab"
 DIRECTORY = pathlib.Path("/run/weir-lab")
+PASSWORD_FILE = DIRECTORY / "initial-password"
+MGMT_PORTS = range(8443, 8543)
 RATIOS = (4, 3, 2, 1)
 NAMES = tuple(f"s{number}" for number in range(1, len(RATIOS) + 1))
 REQUESTS = 1000
@@ -136,7 +141,26 @@ def wrapper(weir):
     return path
 
 
-def advice(picture, weirsh, family):
+def free_port():
+    """The first port of the host's loopback that nobody serves."""
+    for port in MGMT_PORTS:
+        with socket.socket() as sock, contextlib.suppress(OSError):
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError(f"no port of 127.0.0.1 from {MGMT_PORTS[0]} to {MGMT_PORTS[-1]} is free for weir-mgmt")
+
+
+def start_mgmt(topo):
+    """weir-mgmt serves the host, where browsers and playbooks are."""
+    run_dir = topo.picture.weir.run_dir
+    run_dir.chmod(0o755)
+    mgmt = Mgmt(Host(), run_dir, (("127.0.0.1", free_port()),))
+    mgmt.start()
+    return topo.add(mgmt)
+
+
+def advice(picture, weirsh, family, mgmt):
     shell = weirsh.relative_to(ROOT) if weirsh.is_relative_to(ROOT) else weirsh
     pool = "web" if family == 4 else "web6"
     first, second = (wc.join(server_address(number, family), 80) for number in (1, 2))
@@ -162,6 +186,9 @@ The lab is up. In another terminal, from this directory, as root:
   and back in                    {shell} delete ltm drain 1 enable
   logs                           ls {picture.weir.run_dir}
   weir.conf, scripts of checks   ls {picture.weir.conf_path.parent}
+  the management API             curl -k -u admin:$(cat {PASSWORD_FILE}) {mgmt.url}/mgmt/tm/ltm/pool
+
+{mgmt.url} takes the user admin; the password is in {PASSWORD_FILE}.
 
 A sick server is out after 7 s; until then a pulled cable shows as errors below. Ctrl-C ends the lab and removes everything.
 """
@@ -176,14 +203,15 @@ def serve(args, topo):
     conf_dir = topo.dir / "etc"
     for folder in ("ssl", "external-monitors"):
         (conf_dir / folder).mkdir(parents=True)
-    picture.start_weir(*configuration(picture), workers=args.workers, driver=args.port_driver, conf_dir=conf_dir)
+    picture.start_weir(*configuration(picture), workers=args.workers, driver=args.port_driver, conf_dir=conf_dir,
+                       cp_options=["--initial-password-file", PASSWORD_FILE])
     watched(picture.weir)
     print(f"sending {REQUESTS} requests to http://{wc.join(address, 80)} from {picture.client}", flush=True)
     counts = collections.Counter(request(picture.client, address) for _ in range(REQUESTS))
     print(table(counts, family), flush=True)
     if args.once:
         return within_share(counts)
-    print(advice(picture, wrapper(picture.weir), family), flush=True)
+    print(advice(picture, wrapper(picture.weir), family, start_mgmt(topo)), flush=True)
     live = Live(picture.client, address)
     live.start()
     while True:
@@ -225,6 +253,15 @@ def child(args):
     return status
 
 
+def end_mgmt():
+    """A killed lab's weir-mgmt is in no namespace that would take it along."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_bytes().split(b"\0")
+            if words[0].endswith(b"/weir-mgmt") and str(DIRECTORY / "weir").encode() in words:
+                os.kill(int(path.parent.name), signal.SIGKILL)
+
+
 def remove_leftovers():
     """What killed runs left: topologies whose owner is gone, and a lab that even lost its lock file."""
     for prefix in clean_leftovers():
@@ -233,6 +270,7 @@ def remove_leftovers():
         sys.exit("run: another lab is running on this machine; end it with Ctrl-C first")
     for path in pathlib.Path("/run/netns").glob(f"{PREFIX}-*"):
         remove_namespace(path.name)
+    end_mgmt()
     shutil.rmtree(DIRECTORY, ignore_errors=True)
 
 

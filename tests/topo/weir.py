@@ -133,10 +133,11 @@ class Weir:
     idle:     "backoff" or "poll".  flows: most flows per worker.
     monitor:  with weir-mon (self.mon); None: if the configuration names a monitor.
     conf_dir: of weir.conf and the scripts of monitors, which do not see the run directory; default run_dir.
+    dp_options, cp_options: more arguments.
     """
 
     def __init__(self, ns, run_dir, config, ports, workers=1, idle="backoff", driver="af_xdp",
-                 flows=16384, dp_options=(), start=True, monitor=None, conf_dir=None):
+                 flows=16384, dp_options=(), cp_options=(), start=True, monitor=None, conf_dir=None):
         self.ns, self.run_dir = ns, pathlib.Path(run_dir)
         self.run_dir.mkdir(parents=True, exist_ok=True)
         self.conf_path = pathlib.Path(conf_dir or self.run_dir) / "weir.conf"
@@ -151,7 +152,7 @@ class Weir:
                          self.run_dir)
         self.cp = Daemon(ns, "weir-cp", ["--run-dir", self.run_dir, "--config", self.conf_path,
                                          "--store", self.store, "--monitor-user", MONITOR_USER,
-                                         "--mgmt-user", MGMT_USER],
+                                         "--mgmt-user", MGMT_USER, *cp_options],
                          self.run_dir)
         self.mon = None
         if monitor or (monitor is None and re.search(r"^\s*(monitor|rule) (?!none|default)", config, re.MULTILINE)):
