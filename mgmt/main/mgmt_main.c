@@ -222,6 +222,8 @@ static int privileges_use(struct mgmt *m)
 	}
 	if (rc == 0)
 		rc = mgmt_privileges_directory(m->o.tls_dir, uid, gid);
+	if (rc == 0 && m->o.rest.upload_dir)
+		rc = mgmt_privileges_directory(m->o.rest.upload_dir, uid, gid);
 	if (rc == 0)
 		rc = mgmt_privileges_drop(uid, gid);
 	if (rc)

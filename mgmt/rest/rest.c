@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rest/rest_command.h"
 #include "rest/rest_facts.h"
 #include "rest/rest_login.h"
 #include "rest/rest_refuse.h"
 #include "rest/rest_transaction.h"
+#include "rest/rest_upload.h"
+
+#define UPLOADS "/mgmt/shared/file-transfer/uploads" /* bodies are files */
 
 bool rest_version_ok(const char *version)
 {
@@ -29,17 +33,19 @@ struct rest *rest_new(const struct rest_settings *settings)
 		settings->version ? settings->version : REST_VERSION_DEFAULT);
 	rest->check_generation = settings->check_generation;
 	rest->transactions = rest_transactions_new();
-	if (!rest->transactions) {
-		free(rest);
-		return NULL;
-	}
-	return rest;
+	rest->upload_dir = settings->upload_dir ? strdup(settings->upload_dir) : NULL;
+	if (rest->transactions && (rest->upload_dir || !settings->upload_dir))
+		return rest;
+	rest_free(rest);
+	return NULL;
 }
 
 void rest_free(struct rest *rest)
 {
-	if (rest)
-		rest_transactions_free(rest->transactions);
+	if (!rest)
+		return;
+	rest_transactions_free(rest->transactions);
+	free(rest->upload_dir);
 	free(rest);
 }
 
@@ -127,10 +133,15 @@ static void handle_branch(struct rest_call *call)
 		void (*handle)(struct rest_call *call);
 	} branches[] = {
 		{"/mgmt/tm/transaction", rest_transaction},
+		{"/mgmt/tm/util", rest_util},
+		{"/mgmt/tm/sys/config", rest_config},
+		{"/mgmt/tm/sys/crypto/cert", rest_crypto},
+		{"/mgmt/tm/sys/crypto/key", rest_crypto},
 		{"/mgmt/tm", handle_tm},
 		{"/mgmt/shared/authn/login", rest_login},
 		{"/mgmt/shared/authz/tokens", rest_tokens},
 		{"/mgmt/shared/authz/users", rest_users},
+		{UPLOADS, rest_upload},
 	};
 
 	for (size_t i = 0; i < sizeof(branches) / sizeof(*branches); i++) {
@@ -159,7 +170,8 @@ static bool take_body(struct rest_call *call)
 {
 	const struct http_request *r = call->http;
 
-	if (r->method == HTTP_GET || r->method == HTTP_DELETE || r->body_length == 0)
+	if (r->method == HTTP_GET || r->method == HTTP_DELETE || r->body_length == 0 ||
+		is_below(r, UPLOADS))
 		return true;
 	call->body = json_loadb(r->body, r->body_length, JSON_REJECT_DUPLICATES, NULL);
 	return json_is_object(call->body);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "rest/rest_refuse.h"
+#include "rest/rest_upload.h"
 
 /* ---- taking a request ---- */
 
@@ -104,7 +105,7 @@ bool rest_edit_take(struct rest_call *call, struct rest_edit *edit)
 	if (!check_body(call) || !take_options(call, edit))
 		return false;
 	edit->body = call->body ? json_copy(call->body) : NULL;
-	return true;
+	return rest_upload_content(call, edit->target.kind, edit->body);
 }
 
 void rest_edit_fini(struct rest_edit *edit)

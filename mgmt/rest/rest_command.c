@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rest/rest_command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/ipc.h"
+#include "rest/rest_files.h"
+#include "rest/rest_refuse.h"
+#include "rest/rest_upload.h"
+
+#define COMMAND_MAX 65536u
+
+static const char *word_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+/* Repeats what was asked, with the result if there is one. */
+static void reply_echo(struct rest_call *call, const char *kind, const struct text *result)
+{
+	json_t *reply = json_copy(call->body);
+
+	json_object_set_new(reply, "kind", json_string(kind));
+	if (result && result->len)
+		json_object_set_new(
+			reply, "commandResult", ipc_text_new(result->data, result->len));
+	rest_shape(call->rest, reply);
+	http_reply_json(call->http, 200, reply);
+}
+
+static bool takes_post(struct rest_call *call)
+{
+	if (call->http->method == HTTP_POST && call->body)
+		return true;
+	http_reply_error(call->http, call->http->method == HTTP_POST ? 400 : 405,
+		"This path takes a command by POST: %s", call->http->path);
+	return false;
+}
+
+/* ---- sys/config ---- */
+
+/* Options are a list of objects, or stand in the body. */
+static const json_t *option_of(const json_t *body, const char *name)
+{
+	const json_t *value = json_object_get(body, name);
+	json_t *each;
+	size_t i;
+
+	json_array_foreach(json_object_get(body, "options"), i, each)
+	{
+		if (!value)
+			value = json_object_get(each, name);
+	}
+	return value;
+}
+
+static void config_load(struct rest_call *call, const char *user)
+{
+	const char *file = json_string_value(option_of(call->body, "file")), *why;
+	bool merge = json_is_true(option_of(call->body, "merge"));
+	bool verify = json_is_true(option_of(call->body, "verify"));
+
+	if (rest_load(call, user, file, merge, verify, &why))
+		reply_echo(call, "tm:sys:config:loadstate", NULL);
+	else if (why)
+		rest_refuse_with(call, 400, REST_ERROR_CONFIG,
+			"01070734:3: Configuration error: %s: %s", file, why);
+	else
+		rest_refuse(call);
+}
+
+static void config_save(struct rest_call *call)
+{
+	bool force = json_is_true(option_of(call->body, "force"));
+
+	if (rest_ask(call, json_pack("{s:s, s:b}", "op", "save", "force", force), NULL, NULL, NULL))
+		reply_echo(call, "tm:sys:config:savestate", NULL);
+	else
+		rest_refuse(call);
+}
+
+void rest_config(struct rest_call *call)
+{
+	const char *command = word_of(call->body, "command");
+	json_t *who = takes_post(call) ? rest_whoami(call) : NULL;
+
+	if (who && !strcmp(command, "save"))
+		config_save(call);
+	else if (who && !strcmp(command, "load") && !*word_of(call->body, "name"))
+		config_load(call, word_of(who, "user"));
+	else if (who)
+		rest_refuse_with(call, 400, REST_ERROR_VALUE,
+			"invalid property value \"command\":\"%s\"", command);
+	json_decref(who);
+}
+
+/* ---- sys/crypto ---- */
+
+void rest_crypto(struct rest_call *call)
+{
+	const char *path = word_of(call->body, "from-local-file");
+	bool key = !strcmp(call->http->segments[4], "key");
+	json_t *body =
+		json_pack("{s:s, s:s}", "name", word_of(call->body, "name"), "sourcePath", path);
+
+	if (takes_post(call)) {
+		if (strcmp(word_of(call->body, "command"), "install") || !*path)
+			rest_refuse_with(call, 400, REST_ERROR_VALUE,
+				"only install with from-local-file is supported");
+		else if (rest_upload_content(call, key ? KIND_SSL_KEY : KIND_SSL_CERT, body)) {
+			if (rest_ask(call,
+				    json_pack("{s:s, s:s, s:O}", "op", "create", "kind",
+					    key ? "sys file ssl-key" : "sys file ssl-cert", "body",
+					    body),
+				    NULL, NULL, NULL))
+				reply_echo(call, "tm:sys:crypto:installstate", NULL);
+			else
+				rest_refuse(call);
+		}
+	}
+	json_decref(body);
+}
+
+/* ---- util/unix-* ---- */
+
+#define WORDS_MAX 8u
+
+struct args {
+	char text[4096];
+	char *word[WORDS_MAX]; /* without options */
+	unsigned count;
+};
+
+static bool args_split(const char *line, struct args *a)
+{
+	char *save = NULL;
+
+	*a = (struct args){0};
+	if (strlen(line) >= sizeof(a->text))
+		return false;
+	strcpy(a->text, line);
+	for (char *w = strtok_r(a->text, " \t", &save); w; w = strtok_r(NULL, " \t", &save)) {
+		if (*w == '-')
+			continue;
+		if (a->count == WORDS_MAX)
+			return false;
+		a->word[a->count++] = w;
+	}
+	return true;
+}
+
+static void unix_rm(
+	struct rest_call *call, const char *user, const struct args *a, struct text *out)
+{
+	if (a->count == 0)
+		text_printf(out, "/bin/rm: missing operand\n");
+	for (unsigned i = 0; i < a->count; i++) {
+		const char *name = rest_file_name(a->word[i]);
+		int rc = name ? rest_file_remove(call->rest->upload_dir, user, name) : -ENOENT;
+
+		if (rc)
+			text_printf(out, "/bin/rm: cannot remove '%s': %s\n", a->word[i],
+				rest_upload_why(rc));
+	}
+}
+
+static void unix_mv(
+	struct rest_call *call, const char *user, const struct args *a, struct text *out)
+{
+	const char *from = a->count == 2 ? rest_file_name(a->word[0]) : NULL;
+	const char *to = a->count == 2 ? rest_file_name(a->word[1]) : NULL;
+	int rc = from && to ? rest_file_rename(call->rest->upload_dir, user, from, to) : -ENOENT;
+
+	if (rc)
+		text_printf(out, "/bin/mv: cannot move '%s': %s\n", a->count ? a->word[0] : "",
+			rest_upload_why(rc));
+}
+
+static bool is_area(const char *path)
+{
+	size_t n = strlen(path);
+
+	return !strncmp(path, REST_FILES_PATH, n) && n + 1 >= strlen(REST_FILES_PATH);
+}
+
+static void unix_ls(
+	struct rest_call *call, const char *user, const struct args *a, struct text *out)
+{
+	json_t *names = rest_file_list(call->rest->upload_dir, user), *each;
+	const char *path = a->count ? a->word[0] : "";
+	const char *one = *path && !is_area(path) ? rest_file_name(path) : NULL;
+	bool found = false;
+	size_t i;
+
+	json_array_foreach(names, i, each)
+	{
+		if (one ? strcmp(one, json_string_value(each)) : *path && !is_area(path))
+			continue;
+		text_printf(out, "%s\n", one ? path : json_string_value(each));
+		found = true;
+	}
+	if (!found && *path && !is_area(path))
+		text_printf(out, "/bin/ls: cannot access %s: No such file or directory\n", path);
+	json_decref(names);
+}
+
+/* ---- util/bash ---- */
+
+/* The command of "-c 'COMMAND'"; 1: it is no such form, -1: quotes do not fit. */
+static int bash_command(const char *args, char *out)
+{
+	size_t n = 0;
+
+	args += strspn(args, " ");
+	if (strncmp(args, "-c", 2) || !strchr(" \t", args[2]))
+		return 1;
+	args += 2;
+	args += strspn(args, " \t");
+	char quote = *args == '"' || *args == '\'' ? *args++ : 0;
+	for (; *args && *args != quote && n < COMMAND_MAX - 1; args++) {
+		if (quote == '"' && *args == '\\' && (args[1] == '"' || args[1] == '\\'))
+			args++;
+		out[n++] = *args;
+	}
+	out[n] = '\0';
+	if (quote && *args != quote)
+		return -1;
+	args += quote != 0;
+	return args[strspn(args, " \t")] ? -1 : 0;
+}
+
+/* tmsh -c "a; b", tmsh a */
+static void run_tmsh(struct rest_call *call, const char *user, char *command, struct text *out)
+{
+	char *save = NULL;
+	size_t n;
+
+	command += strspn(command, " ");
+	if (strncmp(command, "-c ", 3) && strncmp(command, "-q -c ", 6)) {
+		rest_tmsh(call, user, command, out);
+		return;
+	}
+	command = strstr(command, "-c ") + 3;
+	command += strspn(command, " \"'");
+	n = strlen(command);
+	while (n > 0 && strchr(" \"'", command[n - 1]))
+		command[--n] = '\0';
+	for (char *part = strtok_r(command, ";", &save); part; part = strtok_r(NULL, ";", &save))
+		rest_tmsh(call, user, part + strspn(part, " "), out);
+}
+
+static void put_version(struct rest_call *call, struct text *out)
+{
+	json_t *row =
+		rest_ask_row(call, json_pack("{s:s, s:s}", "op", "show", "what", "sys status"));
+	const char *weir = word_of(row, "version");
+
+	text_printf(out,
+		"Product: BIG-IP\nVersion: %s\nBuild: %s\nSequence: %s\nBaseBuild: %s\n"
+		"Edition: Weir %s\nChangelist: 0\nJobID: 0\n",
+		call->rest->version, weir, weir, weir, weir);
+	json_decref(row);
+}
+
+static void put_uptime(struct rest_call *call, struct text *out)
+{
+	json_t *row =
+		rest_ask_row(call, json_pack("{s:s, s:s}", "op", "show", "what", "sys status"));
+	long long seconds = json_integer_value(json_object_get(row, "uptime"));
+
+	text_printf(out, "%lld.00 %lld.00\n", seconds, seconds);
+	json_decref(row);
+}
+
+/* All that is known; everything else is no command. */
+static void run_bash(struct rest_call *call, const char *user, char *command, struct text *out)
+{
+	static const struct {
+		const char *command, *output;
+	} fixed[] = {{"runlevel", "N 3\n"}, {"ps aux | grep '[m]prov'", ""},
+		{"ps aux | grep '[v]cmpd'", ""}, {"tmsh -v", ""}, {"true", ""}};
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
+		if (!strcmp(fixed[i].command, command)) {
+			text_printf(out, "%s", fixed[i].output);
+			return;
+		}
+	if (!strcmp(command, "cat /VERSION"))
+		put_version(call, out);
+	else if (!strcmp(command, "cat /proc/uptime"))
+		put_uptime(call, out);
+	else if (!strncmp(command, "tmsh ", 5))
+		run_tmsh(call, user, command + 5, out);
+	else
+		text_printf(out, "/bin/bash: %.*s: command not found\n",
+			(int)strcspn(command, " \t\n;|&<>"), command);
+}
+
+/* False: it is answered. */
+static bool bash(struct rest_call *call, const char *user, const char *args, struct text *out)
+{
+	char *command = strlen(args) < COMMAND_MAX ? malloc(COMMAND_MAX) : NULL;
+	int rc = command ? bash_command(args, command) : -1;
+
+	if (rc < 0)
+		rest_refuse_with(call, 400, REST_ERROR_VALUE,
+			"invalid property value \"utilCmdArgs\":\"%s\": its quotes do not fit",
+			args);
+	else if (rc > 0)
+		text_printf(out, "/bin/bash: give the command in the form -c 'COMMAND'\n");
+	else
+		run_bash(call, user, command, out);
+	free(command);
+	return rc >= 0;
+}
+
+/* ---- util ---- */
+
+static bool is_administrator(const json_t *who)
+{
+	json_t *role;
+	size_t i;
+
+	json_array_foreach(json_object_get(who, "roles"), i, role)
+	{
+		if (!strcmp(word_of(role, "role"), "admin") &&
+			!strcmp(word_of(role, "partition"), "all-partitions"))
+			return true;
+	}
+	return false;
+}
+
+static bool unix_command(struct rest_call *call, const char *user, const char *name,
+	const char *line, struct text *out)
+{
+	static const struct {
+		const char *name;
+		void (*run)(struct rest_call *call, const char *user, const struct args *a,
+			struct text *out);
+	} known[] = {{"unix-rm", unix_rm}, {"unix-mv", unix_mv}, {"unix-ls", unix_ls}};
+	struct args a;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (strcmp(known[i].name, name))
+			continue;
+		if (args_split(line, &a))
+			known[i].run(call, user, &a, out);
+		else
+			text_printf(out, "/bin/%s: Argument list too long\n", name + 5);
+		return true;
+	}
+	return false;
+}
+
+static void run_util(struct rest_call *call, const char *user)
+{
+	const char *name = call->http->segment_count == 4 ? call->http->segments[3] : "";
+	const char *args = word_of(call->body, "utilCmdArgs");
+	struct text out = {0};
+	char kind[128];
+	bool done = true;
+
+	if (strcmp(word_of(call->body, "command"), "run")) {
+		rest_refuse_with(call, 400, REST_ERROR_VALUE,
+			"invalid property value \"command\":\"%s\"",
+			word_of(call->body, "command"));
+		return;
+	}
+	if (!strcmp(name, "bash"))
+		done = bash(call, user, args, &out);
+	else if (!unix_command(call, user, name, args, &out))
+		text_printf(&out, "/bin/bash: %s: command not found\n", name);
+	snprintf(kind, sizeof(kind), "tm:util:%s:runstate", name);
+	if (done)
+		reply_echo(call, kind, &out);
+	text_fini(&out);
+}
+
+void rest_util(struct rest_call *call)
+{
+	json_t *who = takes_post(call) ? rest_whoami(call) : NULL;
+
+	if (who && is_administrator(who))
+		run_util(call, word_of(who, "user"));
+	else if (who)
+		http_reply_error(call->http, 403,
+			"Authorization failed: user=%s resource=%s: only administrators run "
+			"commands",
+			word_of(who, "user"), call->http->path);
+	json_decref(who);
+}
