@@ -28,13 +28,15 @@ PROFILE_TYPES = ["fastl4", "udp", "tcp", "http", "client-ssl", "server-ssl", "on
                  "dhcpv4", "dhcpv6", "sip", "http-compression", "web-acceleration", "http2", "ftp", "dns", "stream",
                  "analytics"]
 PERSISTENCE_TYPES = ["cookie", "source-addr", "dest-addr", "hash", "msrdp", "sip", "ssl", "universal"]
+SETTINGS = ["global-settings", "ntp", "sshd", "snmp", "syslog"]
 # What is named stands in weir.conf before what names it.
 ORDER = ["auth partition", "auth password-policy", "auth user", "sys folder", "sys file ssl-cert", "sys file ssl-key", "sys file data-group",
-         "sys file external-monitor", "sys file ifile", "cm device", "cm traffic-group", "sys db", "sys dns", "sys httpd", "net route-domain",
+         "sys file external-monitor", "sys file ifile", "cm device", "cm traffic-group", "sys db", "sys dns", "sys httpd",
+         *("sys " + t for t in SETTINGS), "net route-domain",
          "net interface", "net vlan", "net self", "net route", *(MONITORS + t for t in MONITOR_TYPES),
          "ltm default-node-monitor", "ltm node", "ltm pool", *(PROFILES + t for t in PROFILE_TYPES),
          "ltm message-routing sip profile session", *("ltm persistence " + t for t in PERSISTENCE_TYPES),
-         "ltm ifile", "ltm data-group internal", "ltm data-group external", "ltm rule", "ltm snat-translation", "ltm snatpool", "ltm snat", "ltm nat", "ltm virtual-address", "ltm virtual"]
+         "ltm global-settings connection", "ltm ifile", "ltm data-group internal", "ltm data-group external", "ltm rule", "ltm policy", "ltm snat-translation", "ltm snatpool", "ltm snat", "ltm nat", "ltm virtual-address", "ltm virtual"]
 KIND_KEYS = {"kind", "c", "title", "rest", "name", "who", "fixed", "sentence", "fields", "child", "owner",
              "block", "alias", "variables", "include", "change", "inline", "builtin", "later", "refused", "rest-none"}
 KINDS_MAX = 255  # object.kind

@@ -171,6 +171,50 @@ static void test_kinds(void)
 	model_free(m);
 }
 
+/* Every built-in object and some others: a client may write back what it read. */
+static void test_write_back(void)
+{
+	struct model *m = model_new();
+	const struct object *o;
+
+	must(m, "create net vlan a interfaces add { 1.1 } sflow { sampling-rate 0 }");
+	must(m, "create net self a address 10.0.0.1/24 vlan a allow-service default");
+	must(m, "create net route a network 10.9.0.0/16 gw 10.0.0.2");
+	must(m, "create ltm pool a members add { 10.0.0.3:80 { metadata { x { value y } } } }");
+	must(m, "create ltm snatpool a members { 10.0.0.4 }");
+	must(m, "create ltm virtual a destination 10.0.0.5:80 ip-protocol tcp pool a metadata add "
+		"{ k { "
+		"value v persist false } }");
+	check_copies(m);
+	for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
+		for (unsigned i = 0; model_kinds[kind].owner < 0 && (o = model_at(m, kind, i));
+			i++) {
+			json_t *json = get(m, o);
+			CHECK(set(m, o, get(m, o), false) == 0);
+			CHECK(set(m, o, get(m, o), true) == 0);
+			CHECK(json_same(m, o, json));
+		}
+	check_copies(m);
+	model_free(m);
+}
+
+static void test_settings(void)
+{
+	struct model *m = model_new();
+
+	must(m, "modify sys global-settings hostname lb1.example");
+	must(m, "modify sys ntp servers { 192.0.2.1 192.0.2.2 } timezone Europe/Berlin");
+	must(m, "modify sys syslog remote-servers add { r { host 192.0.2.9 } }");
+	must(m, "modify sys snmp sys-contact me");
+	check_copies(m);
+	must_fail(m, "modify ltm global-settings connection adaptive-reaper-hiwater 90",
+		"ltm global-settings connection: adaptive-reaper-hiwater: other values "
+		"than \"95\" are not supported yet");
+	must_fail(m, "modify sys sshd include x",
+		"sys sshd: include: other values than \"none\" are not supported yet");
+	model_free(m);
+}
+
 /* ---- profiles ---- */
 
 static const char *field_text(
@@ -457,6 +501,8 @@ int main(void)
 	test_data_groups();
 	test_file_groups();
 	test_kinds();
+	test_write_back();
+	test_settings();
 	test_builtins();
 	test_inherit();
 	test_cert_keys();

@@ -72,9 +72,12 @@ static void test_edit(void)
 	CHECK(command_is_edit(&command));
 	check_refused("delete ltm pool", 15, "delete ltm pool which? A name is missing");
 	check_refused("modify ltm", 10,
-		"ltm what? Known are monitor, default-node-monitor, node, pool, profile, "
+		"ltm what? Known are monitor, default-node-monitor, node, pool, "
+		"profile, "
 		"message-routing, "
-		"persistence, ifile, data-group, rule, snat-translation, snatpool, snat, nat, "
+		"persistence, global-settings, ifile, data-group, rule, policy, snat-translation, "
+		"snatpool, snat, "
+		"nat, "
 		"virtual-address, virtual, drain");
 	check_refused("create ltm monitor mssql x", 19,
 		"this type of monitor is not supported; known are tcp, tcp-half-open, tcp-echo, "

@@ -47,9 +47,6 @@ const struct rest_fact rest_facts[] = {
 	{"sys/provision", FACT_LIST,
 		"[{\"name\":\"ltm\",\"level\":\"nominal\",\"cpuRatio\":0,\"diskRatio\":0,"
 		"\"memoryRatio\":0}]"},
-	{"sys/global-settings", FACT_ITEM,
-		"{\"hostname\":\"$host$\",\"guiSetup\":\"disabled\",\"mgmtDhcp\":\"disabled\","
-		"\"consoleInactivityTimeout\":0,\"guiSecurityBanner\":\"disabled\"}"},
 	{"sys/software/volume", FACT_LIST,
 		"[{\"name\":\"HD1.1\",\"active\":true,\"basebuild\":\"$weir$\",\"build\":\"$weir$"
 		"\","
@@ -89,8 +86,7 @@ const struct rest_fact rest_facts[] = {
 	EMPTY("ltm/profile/statistics"), EMPTY("ltm/profile/tftp"),
 	EMPTY("ltm/profile/web-security"), EMPTY("ltm/profile/xml"), EMPTY("ltm/auth/profile"),
 	EMPTY("ltm/cipher/group"), EMPTY("ltm/cipher/rule"), EMPTY("ltm/eviction-policy"),
-	EMPTY("ltm/ifile"), EMPTY("ltm/lsn-pool"), EMPTY("ltm/nat"), EMPTY("ltm/policy"),
-	EMPTY("ltm/snat"), EMPTY("ltm/traffic-class"),
+	EMPTY("ltm/lsn-pool"), EMPTY("ltm/traffic-class"),
 	/* ---- network ---- */
 	EMPTY("net/address-list"), EMPTY("net/dns-resolver"), EMPTY("net/port-list"),
 	EMPTY("net/timer-policy"), EMPTY("net/trunk"), EMPTY("net/tunnels/fec"),
@@ -98,7 +94,6 @@ const struct rest_fact rest_facts[] = {
 	EMPTY("net/tunnels/tunnel"), EMPTY("net/tunnels/vxlan"), EMPTY("net/vlan-group"),
 	/* ---- system ---- */
 	EMPTY("sys/application/service"), EMPTY("sys/application/template"),
-	EMPTY("sys/file/data-group"), EMPTY("sys/file/external-monitor"), EMPTY("sys/file/ifile"),
 	EMPTY("sys/file/ssl-crl"), EMPTY("sys/management-ip"), EMPTY("sys/management-route"),
 	EMPTY("sys/snmp/communities"), EMPTY("sys/snmp/traps"), EMPTY("sys/snmp/users"),
 	EMPTY("sys/software/hotfix"), EMPTY("sys/software/image"), EMPTY("sys/software/update"),
