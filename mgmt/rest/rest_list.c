@@ -157,6 +157,9 @@ static void put_pages(struct rest_list *l, json_int_t total)
 
 void rest_list_end(struct rest_list *l, json_int_t total)
 {
+	/* clients that read page by page look into items of the last, empty one too */
+	if (l->call->query.paged && !l->nested && !l->written && !l->closed)
+		text_printf(&l->text, ",\"items\":[]");
 	close_rows(l);
 	if (l->call->query.paged)
 		put_pages(l, l->own_page ? l->matched : total);
