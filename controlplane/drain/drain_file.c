@@ -17,6 +17,7 @@
 #include "ipc/ipc.h"
 #include "store/atomic_file.h"
 
+#define DAMAGED_TOLD 10u  /* lines that are named */
 #define LINES_SPARE 2048u /* old lines that may stay */
 
 static json_t *text_json(const char *text)
@@ -214,6 +215,7 @@ static void take_up(struct drains *s)
 
 void drains_load(struct drains *s)
 {
+	unsigned damaged = 0;
 	char *data;
 	size_t length, at = 0;
 	int rc = file_read(s->path, &data, &length);
@@ -227,13 +229,15 @@ void drains_load(struct drains *s)
 		const char *end = memchr(data + at, '\n', length - at);
 		size_t n = end ? (size_t)(end - data) - at : length - at;
 
-		if (!end || !line_take(s, data + at, n))
+		if ((!end || !line_take(s, data + at, n)) && damaged++ < DAMAGED_TOLD)
 			log_warning("drains: %s: line %u: left out: it is damaged", s->path,
 				s->lines + 1);
 		s->lines++;
 		at += n + 1;
 	}
 	free(data);
+	if (damaged > DAMAGED_TOLD)
+		log_warning("drains: %s: %u lines are damaged", s->path, damaged);
 	take_up(s);
 	rc = fold(s);
 	if (rc)
