@@ -7,7 +7,8 @@
  * the name has it. So do its members in pools. Where a person made a node of an address, that node is used.
  * What they are made of is copied from the template and follows it; holds of the template are the system's
  * on them. A member whose address is gone from a good answer gets a hold first, and is deleted when it has
- * no connections, or after FQDN_LEAVE_MAX. No answer, or none that is good, changes nothing.
+ * no connections, or after FQDN_LEAVE_MAX; of FQDN_LEAVING_MAX and more the first go at once, or answers that
+ * name others each time would pile them up. No answer, or none that is good, changes nothing.
  */
 #ifndef WEIR_RESOLVE_FQDN_H
 #define WEIR_RESOLVE_FQDN_H
@@ -18,7 +19,8 @@
 enum {
 	FQDN_LEAVE_MIN =
 		2, /* s between the hold and the end of a member, even without connections */
-	FQDN_LEAVE_MAX = 300, /* s; connections that are left then go on, uncounted */
+	FQDN_LEAVE_MAX = 300,	 /* s; connections that are left then go on, uncounted */
+	FQDN_LEAVING_MAX = 4096, /* members of all pools: the first of them go at once */
 };
 
 struct fqdn_ops {

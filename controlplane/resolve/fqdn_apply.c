@@ -259,15 +259,17 @@ static bool is_over(const struct apply *a, const struct fqdn_leaving *l)
 static int leaving_end(struct apply *a)
 {
 	struct fqdn *f = a->f;
-	unsigned kept = 0;
+	unsigned kept = 0, many = 0;
 	int rc = 0;
 
+	if (f->leavings > FQDN_LEAVING_MAX)
+		many = f->leavings - FQDN_LEAVING_MAX;
 	for (unsigned i = 0; i < f->leavings; i++) {
 		struct fqdn_leaving l = f->leaving[i];
 
 		if (l.stays || !model_get(a->m, l.member))
 			continue;
-		if (rc == 0 && is_over(a, &l)) {
+		if (rc == 0 && (i < many || is_over(a, &l))) {
 			rc = model_delete(a->m, l.member, a->err);
 			f->deleted++;
 			continue;

@@ -19,26 +19,31 @@ static int64_t on_connections(void *ctx, uint32_t id)
 
 static void on_note(void *ctx, const char *sentence) {}
 
-/* The objects that an answer of one address had made. */
-static void answered(struct model *m, const char *addr)
+static int made_of(struct model *m, const char *addr, struct model_error *err)
 {
-	struct model_error err = {0};
 	char name[64], port[72];
 	uint32_t node, made;
 
 	snprintf(name, sizeof(name), MODEL_EPHEMERAL_PREFIX "%s", addr);
 	snprintf(port, sizeof(port), "%s:80", name);
-	CHECK(model_begin(m, &system_actor) == 0);
-	int rc = model_create(m, KIND_NODE, ID_NONE, name, &node, &err);
-	rc = rc ? rc : model_set_text(m, node, NULL, "address", addr, &err);
-	rc = rc ? rc : model_set_text(m, node, "fqdn", "name", "web.invalid", &err);
-	rc = rc ? rc : model_set_text(m, node, NULL, "ephemeral", "true", &err);
+	int rc = model_create(m, KIND_NODE, ID_NONE, name, &node, err);
+	rc = rc ? rc : model_set_text(m, node, NULL, "address", addr, err);
+	rc = rc ? rc : model_set_text(m, node, "fqdn", "name", "web.invalid", err);
+	rc = rc ? rc : model_set_text(m, node, NULL, "ephemeral", "true", err);
 	rc = rc ? rc
 		: model_create(
-			  m, KIND_POOL_MEMBER, object(m, KIND_POOL, "web")->id, port, &made, &err);
-	rc = rc ? rc : model_set_text(m, made, NULL, "ephemeral", "true", &err);
-	rc = rc ? rc : model_set_text(m, made, "fqdn", "name", "web.invalid", &err);
-	CHECK(fixture_end(m, rc, &err, NULL) == 0);
+			  m, KIND_POOL_MEMBER, object(m, KIND_POOL, "web")->id, port, &made, err);
+	rc = rc ? rc : model_set_text(m, made, NULL, "ephemeral", "true", err);
+	return rc ? rc : model_set_text(m, made, "fqdn", "name", "web.invalid", err);
+}
+
+/* The objects that an answer of one address had made. */
+static void answered(struct model *m, const char *addr)
+{
+	struct model_error err = {0};
+
+	CHECK(model_begin(m, &system_actor) == 0);
+	CHECK(fixture_end(m, made_of(m, addr, &err), &err, NULL) == 0);
 }
 
 static struct model *model_of(void)
@@ -171,6 +176,33 @@ static void test_sentence(void)
 	sentence_is(&s, "not resolved yet, being asked now");
 }
 
+/* A name whose answers are never the same cannot fill the model. */
+static void test_many_leave(void)
+{
+	static const struct fqdn_ops ops = {on_commit, on_connections, on_note};
+	struct event_base *base = event_base_new();
+	struct model_error err = {0};
+	struct model *m = model_of();
+	struct fqdn *f = fqdn_new(base, m, &ops, NULL);
+	char addr[32];
+	int rc = 0;
+
+	CHECK(f != NULL && model_begin(m, &system_actor) == 0);
+	for (unsigned i = 0; rc == 0 && i < FQDN_LEAVING_MAX; i++) {
+		snprintf(addr, sizeof(addr), "10.1.%u.%u", i / 200, i % 200 + 1);
+		rc = made_of(m, addr, &err);
+	}
+	CHECK(fixture_end(m, rc, &err, NULL) == 0);
+	edited(f, m, "modify ltm pool web members delete { web.invalid:80 }");
+	connections = 1;
+	CHECK(apply(f, m, 1000 * second) > FQDN_LEAVING_MAX);
+	CHECK_INT(model_child_count(m, object(m, KIND_POOL, "web")), FQDN_LEAVING_MAX);
+	CHECK_INT(apply(f, m, 1001 * second), 0);
+	fqdn_free(f);
+	model_free(m);
+	event_base_free(base);
+}
+
 int main(void)
 {
 	static const struct fqdn_ops ops = {on_commit, on_connections, on_note};
@@ -181,6 +213,7 @@ int main(void)
 	CHECK(f != NULL);
 	test_follow(f, m);
 	test_leave(f, m);
+	test_many_leave();
 	test_sentence();
 	fqdn_free(f);
 	model_free(m);
