@@ -130,6 +130,8 @@ static void job_finish(struct auth *a, struct job *job)
 	if (job->right) {
 		failures_forget(a, job->name, job->place);
 		remember(a, job);
+	} else {
+		failures_delay(a, job->name, job->place);
 	}
 	while ((check = TAILQ_FIRST(&job->asked))) {
 		TAILQ_REMOVE(&job->asked, check, entry);

@@ -112,6 +112,14 @@ unsigned failures_admit(struct auth *a, const char *name, const char *place)
 	return 0;
 }
 
+void failures_delay(struct auth *a, const char *name, const char *place)
+{
+	struct failures *f = find(a, name, place);
+
+	if (f)
+		f->next_ns = clock_ns() + delay_of(f->count) * 1000000000ull;
+}
+
 void failures_forget(struct auth *a, const char *name, const char *place)
 {
 	struct failures *f = find(a, name, place);

@@ -92,6 +92,8 @@ void tokens_free(struct auth *a);
 void place_of(const char *address, char out[64]);
 /* 0 if a password may be looked at now, which counts as wrong until failures_forget; else s to wait. */
 unsigned failures_admit(struct auth *a, const char *name, const char *place);
+/* It was wrong: the time to wait begins now. */
+void failures_delay(struct auth *a, const char *name, const char *place);
 void failures_forget(struct auth *a, const char *name, const char *place);
 void failures_free(struct auth *a);
 

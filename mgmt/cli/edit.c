@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "cli/answer.h"
+#include "cli/password.h"
 #include "cli/shell.h"
 #include "cli/utf8.h"
 #include "ipc/ipc.h"
+#include "model/model.h"
 
 static void tell(const char *what, const char *text)
 {
@@ -61,7 +63,13 @@ static enum outcome ask_change(struct shell *sh, json_t *request)
 
 enum outcome edit_run(struct shell *sh, const struct cli_command *c)
 {
+	char password[PASSWORD_BYTES] = "";
+	struct word typed;
+
+	if (password_fill(sh, c, &typed, password))
+		return OUTCOME_REFUSED;
 	char *text = command_edit_text(c);
+	explicit_bzero(password, sizeof(password));
 	json_t *request = json_pack("{s:s, s:s, s:s}", "op", "edit", "verb", cli_verb_name(c->verb),
 		"text", text ? text : "");
 
@@ -103,10 +111,13 @@ static void transaction_blame(struct shell *sh)
 	if (!request)
 		return;
 	sh->session.error = NULL;
+	struct text masked = {0};
+	model_mask_secrets(json_string_value(json_object_get(request, "text")), &masked);
 	session_fail(&sh->session, "%s\nweirsh: in command %d of the transaction: %s %s", reason,
 		(int)json_integer_value(number) + 1,
 		json_string_value(json_object_get(request, "verb")),
-		json_string_value(json_object_get(request, "text")));
+		masked.data ? masked.data : "");
+	text_fini(&masked);
 	free(reason);
 }
 
@@ -127,9 +138,13 @@ static void transaction_list(struct shell *sh)
 	for (size_t i = 0; i < json_array_size(sh->transaction); i++) {
 		const json_t *request = json_array_get(sh->transaction, i);
 
+		struct text masked = {0};
+
+		model_mask_secrets(json_string_value(json_object_get(request, "text")), &masked);
 		fprintf(sh->out, "%zu: %s %s\n", i + 1,
 			json_string_value(json_object_get(request, "verb")),
-			json_string_value(json_object_get(request, "text")));
+			masked.data ? masked.data : "");
+		text_fini(&masked);
 	}
 }
 
