@@ -82,6 +82,7 @@ static const char conf[] =
 	"ltm snatpool sq { members { 10.0.1.8 } }\n"
 	"ltm profile fastl4 slow { defaults-from fastL4 idle-timeout indefinite tcp-close-timeout "
 	"9 }\n"
+	"ltm profile tcp hasty { idle-timeout 17 reset-on-timeout disabled }\n"
 	"ltm virtual-address 10.0.3.0 { address 10.0.3.0 mask 255.255.255.0 arp disabled }\n"
 	"ltm virtual-address 10.0.1.100 { address 10.0.1.100 arp selective icmp-echo selective }\n"
 	"ltm virtual net { destination 10.0.3.0:0 mask 255.255.255.0 ip-forward profiles { fastL4 "
@@ -192,6 +193,23 @@ static void test_virtuals(const struct snap_header *h)
 	CHECK_INT(v[2].translate_port, 0);
 	CHECK_INT(v[2].source_port, SNAP_PORT_CHANGE);
 	CHECK_INT(ROW(h, SNAP_PROFILE, snap_profile, v[2].profile)->kind, SNAP_PROFILE_UDP);
+}
+
+/* A TCP profile is carried out packet by packet. */
+static void test_tcp(const struct model *m, const struct snap_header *h)
+{
+	uint32_t id = model_find(m, KIND_PROFILE_TCP, ID_NONE, "hasty")->id, found = 0;
+
+	for (uint32_t i = 0; i < SNAP_COUNT(h, SNAP_PROFILE); i++) {
+		const struct snap_profile *row = ROW(h, SNAP_PROFILE, snap_profile, i);
+		if (row->id != id)
+			continue;
+		found++;
+		CHECK_INT(row->kind, SNAP_PROFILE_FASTL4);
+		CHECK_INT(row->idle_timeout, 17);
+		CHECK_INT(row->reset_on_timeout, 0);
+	}
+	CHECK_INT(found, 1);
 }
 
 /* What changes without a commit of the object changes its members' live rows. */
@@ -350,6 +368,7 @@ int main(void)
 	struct snap_header *h = compiled(m);
 
 	test_network(h);
+	test_tcp(m, h);
 	test_pools(h);
 	test_virtuals(h);
 	free(h);
