@@ -23,6 +23,8 @@
 struct cp_agent;
 struct cp_agent_gone;
 struct cp_down;
+struct cp_watch;
+struct cp_states;
 
 /* Failed log-ins of the current second in the journal. */
 struct cp_failed_logins {
@@ -53,6 +55,8 @@ struct cp {
 	struct cp_agent_gone *agent_gone;
 	struct cp_index of_pool; /* virtual servers by pool */
 	struct cp_down *down;
+	struct cp_watch *watch;
+	struct cp_states *states;
 	struct auth *auth;
 	struct cp_failed_logins failed_logins;
 	uid_t mgmt_uid; /* weir-mgmt's, which asks for others; (uid_t)-1: nobody */
@@ -306,6 +310,42 @@ bool cp_drain_readable(const struct cp *cp, const struct ipc_request *r, const s
 /* The drain that a request names in this argument. NULL: refused. */
 const struct drain *cp_find_drain(struct cp *cp, struct ipc_request *r, const char *argument);
 
+/* --- events for those who follow them (cp_watch.c) ------------------------------------------------- */
+
+/* Why something happened, and by whom. */
+struct cp_cause {
+	const char *text;
+	enum hold_class class;
+	const char *name, *address; /* "" where there is none */
+};
+
+struct cp_cause cp_cause_of(const struct cp_commit *commit);
+
+int cp_watch_init(struct cp *cp); /* 0 or -ENOMEM */
+void cp_watch_fini(struct cp *cp);
+void cp_watch_second(struct cp *cp); /* every second */
+void cp_watch(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+
+/* An event's members but id and time; takes over before and after. NULL: no memory. */
+json_t *cp_event_body(const char *type, const char *kind, const char *object, json_t *before,
+	json_t *after, const struct cp_cause *cause);
+/* Takes over body. object: those who may read it see it; ID_NONE: those who may what need says. */
+void cp_event(struct cp *cp, uint32_t object, enum cp_need need, json_t *body);
+void cp_event_commit(
+	struct cp *cp, const struct cp_commit *commit, const struct model_changes *changes);
+void cp_event_system(struct cp *cp, const char *kind, bool connected, const char *sentence);
+void cp_event_drain(struct cp *cp, const struct drain *d);
+
+/* --- changes of state, as events (cp_states.c) ---------------------------------------------------- */
+
+int cp_states_init(struct cp *cp); /* 0 or -ENOMEM */
+void cp_states_fini(struct cp *cp);
+void cp_states_server(struct cp *cp, uint32_t object); /* checks say something else of it */
+void cp_states_commit(
+	struct cp *cp, const struct cp_commit *commit, const struct model_changes *changes);
+void cp_states_reset(struct cp *cp);  /* the model is another one */
+void cp_states_second(struct cp *cp); /* every second: limits */
+
 /* --- show ----------------------------------------------------------------------------------------- */
 
 /* One row of state and statistics; NULL: no memory, or the kind has none. */
@@ -316,6 +356,9 @@ json_t *cp_object_row(struct cp *cp, const struct object *o);
  * has them: with what monitors say.
  */
 void cp_rest_state(struct cp *cp, const struct object *o, json_t *row);
+
+/* State of a node, pool, member, virtual server or address; reason gets the sentence about it, or is NULL. */
+struct state cp_state(const struct cp *cp, const struct object *o, struct text *reason);
 
 /* Why a node or member is in its state, in a sentence; parent: the node's side of a member, else NULL. */
 void cp_reason(const struct cp *cp, const struct object *o, const struct state_side *own,

@@ -45,6 +45,7 @@ static void go_back(struct cp *cp)
 	cp_health_changed(cp, NULL);
 	cp_resolve_changed(cp, NULL);
 	cp_auth_changed(cp, NULL);
+	cp_states_reset(cp);
 }
 
 void cp_warn(void *warnings, const char *sentence)
@@ -110,9 +111,11 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 		health_detect_check(cp->model, changes, cp_warn, commit->warnings);
 	journal_commit(
 		&cp->journal, commit->user->name, commit->user->address, commit->what, changes);
+	cp_event_commit(cp, commit, changes);
 	cp_auth_changed(cp, changes);
 	cp_health_changed(cp, changes);
 	cp_push(cp, changes);
+	cp_states_commit(cp, commit, changes);
 	cp_resolve_changed(cp, changes);
 	cp_agent_gone_changed(cp, changes);
 	drains_model_changed(cp->drains, cp->model, commit->user->name);

@@ -194,6 +194,7 @@ void cp_server_changed(struct cp *cp, uint32_t object, enum verdict before, enum
 		return;
 	/* Before the scan: no new connection may come to a member whose connections are being taken. */
 	cp_push_server(cp, object);
+	cp_states_server(cp, object);
 	if (says_down(before) || !says_down(after) || !dplink_hello(cp->link))
 		return;
 	if (o->kind == KIND_NODE)

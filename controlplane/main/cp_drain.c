@@ -477,6 +477,7 @@ static void on_changed(void *ctx, const struct drain *d)
 {
 	struct cp *cp = ctx;
 
+	cp_event_drain(cp, d);
 	if (!LIST_EMPTY(&cp->waits.list))
 		event_active(cp->waits.serve, EV_TIMEOUT, 0);
 }

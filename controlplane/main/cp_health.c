@@ -139,8 +139,10 @@ static void on_connected(void *ctx, bool connected)
 	struct cp *cp = ctx;
 
 	cp->monitoring_stopped = time(NULL);
-	journal_note(&cp->journal, "%s",
-		connected ? "monitoring runs" : "monitoring stopped: states are frozen");
+	const char *sentence =
+		connected ? "monitoring runs" : "monitoring stopped: states are frozen";
+	journal_note(&cp->journal, "%s", sentence);
+	cp_event_system(cp, "ltm monitor", connected, sentence);
 }
 
 /* --- start and end -------------------------------------------------------------------------------- */

@@ -226,6 +226,8 @@ static void on_upkeep(evutil_socket_t fd, short what, void *ctx)
 	struct cp *cp = ctx;
 
 	journal_second(&cp->journal);
+	cp_states_second(cp);
+	cp_watch_second(cp);
 	store_sync(cp->store);
 	store_fold_poll(cp->store);
 	if (!store_fold_due(cp->store))
@@ -279,6 +281,8 @@ static void cp_fini(struct cp *cp)
 	cp_agent_gone_fini(cp);
 	cp_agent_fini(cp);
 	cp_down_fini(cp);
+	cp_states_fini(cp);
+	cp_watch_fini(cp);
 	kernel_free(cp->kernel);
 	store_close(cp->store);
 	health_free(cp->health);
@@ -322,6 +326,10 @@ int main(int argc, char **argv)
 		rc = cp_health_init(&cp, o.run_dir, o.monitor_user);
 	if (rc == 0)
 		rc = cp_down_init(&cp);
+	if (rc == 0)
+		rc = cp_watch_init(&cp);
+	if (rc == 0)
+		rc = cp_states_init(&cp);
 	if (rc == 0)
 		rc = cp_agent_init(&cp);
 	if (rc == 0)

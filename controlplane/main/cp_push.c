@@ -111,6 +111,7 @@ static void on_connected(void *ctx, const struct msg_hello *hello)
 	cp_down_connected(cp);
 	drains_connected(cp->drains);
 	fqdn_retry(cp->fqdn);
+	cp_event_system(cp, "sys dataplane", true, "the dataplane connected");
 	journal_note(&cp->journal, "dataplane connected, generation %" PRIu64 " in force",
 		hello->generation);
 }
@@ -124,6 +125,7 @@ static void on_lost(void *ctx)
 	cp_down_lost(cp);
 	if (cp->drains)
 		drains_lost(cp->drains);
+	cp_event_system(cp, "sys dataplane", false, "the dataplane was lost");
 	journal_note(&cp->journal, "dataplane lost");
 }
 

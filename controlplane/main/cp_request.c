@@ -205,6 +205,7 @@ static const struct {
 	{"rollback", CP_LOAD, cp_roll_back},
 	{"save", CP_SAVE, cp_save},
 	{"delete-connections", CP_CONNECTIONS, cp_delete_connections},
+	{"watch", CP_READ, cp_watch},
 	{"start-drain", CP_CHANGE, cp_start_drain},
 	{"end-drain", CP_CHANGE, cp_end_drain},
 	{"wait-drain", CP_READ, cp_wait_drain},

@@ -404,6 +404,52 @@ static void vaddr_row(struct cp *cp, const struct object *o, json_t *row)
 	put_totals(row, "clientside.", &t);
 }
 
+static struct state vaddr_state(const struct cp *cp, const struct object *o)
+{
+	struct state_count count = {0};
+	const uint32_t *virtual;
+	unsigned virtuals =
+		cp_index_virtuals(&((struct cp *)cp)->virtuals, cp->model, o->id, &virtual);
+
+	for (unsigned i = 0; i < virtuals; i++) {
+		struct state s = virtual_state(cp, model_get(cp->model, virtual[i]));
+		state_count_add(&count, &s);
+	}
+	return compile_address_state(o, &count);
+}
+
+static struct state server_state(const struct cp *cp, const struct object *o, struct text *reason)
+{
+	const struct object *node = o->kind == KIND_POOL_MEMBER
+					    ? model_get(cp->model, model_pool_member(o)->conf.node)
+					    : NULL;
+	struct state_side own = server_side(cp, o), parent = {0};
+
+	if (node)
+		parent = server_side(cp, node);
+	if (reason)
+		cp_reason(cp, o, &own, node ? &parent : NULL, reason);
+	return state_of_server(&own, node ? &parent : NULL);
+}
+
+struct state cp_state(const struct cp *cp, const struct object *o, struct text *reason)
+{
+	struct pool_sum sum;
+	struct state s = {0};
+
+	if (o->kind == KIND_NODE || o->kind == KIND_POOL_MEMBER)
+		return server_state(cp, o, reason);
+	if (o->kind == KIND_POOL)
+		s = pool_state(cp, o, &sum);
+	else if (o->kind == KIND_VIRTUAL)
+		s = virtual_state(cp, o);
+	else if (o->kind == KIND_VIRTUAL_ADDRESS)
+		s = vaddr_state(cp, o);
+	if (reason)
+		text_printf(reason, "%s", s.reason);
+	return s;
+}
+
 json_t *cp_object_row(struct cp *cp, const struct object *o)
 {
 	static void (*const rows[MODEL_KINDS])(struct cp *, const struct object *, json_t *) = {

@@ -141,7 +141,7 @@ static unsigned targets_of(enum cli_verb verb)
 	case CLI_SHOW:
 		return 1u << TARGET_KIND | 1u << TARGET_CONFIG | 1u << TARGET_CONNECTION |
 		       1u << TARGET_DATAPLANE | 1u << TARGET_VERSION | 1u << TARGET_NEIGHBOUR |
-		       1u << TARGET_HISTORY | 1u << TARGET_DRAIN;
+		       1u << TARGET_HISTORY | 1u << TARGET_DRAIN | 1u << TARGET_EVENT;
 	case CLI_SUBMIT:
 		return 1u << TARGET_TRANSACTION;
 	default:
@@ -306,18 +306,40 @@ static int parse_filter(struct cursor *c)
 	return 0;
 }
 
-/* Number of a commit, as the command's name. */
-static int parse_generation(struct cursor *c)
+/* A number of something, as the command's name. */
+static int parse_number(struct cursor *c, const char *of)
 {
 	const struct word *w = take(c);
 
-	if (!w)
-		return refuse(c, NULL, "which generation? \"show sys history\" lists them");
 	if (w->has_block || !w->length || strspn(w->text, "0123456789") != w->length ||
 		w->length > 18)
-		return refuse(c, w, "\"%.40s\" is not the number of a commit", w->text);
+		return refuse(c, w, "\"%.40s\" is not the number of %s", w->text, of);
 	c->command->name[c->command->names++] = w;
 	return 0;
+}
+
+static int parse_generation(struct cursor *c)
+{
+	if (!c->at)
+		return refuse(c, NULL, "which generation? \"show sys history\" lists them");
+	return parse_number(c, "a commit");
+}
+
+static int parse_event(struct cursor *c)
+{
+	int status = 0;
+
+	while (!status && c->at) {
+		if (take_keyword(c, "follow"))
+			c->command->flags |= CLI_FOLLOW;
+		else if (c->command->names || !take_keyword(c, "after"))
+			status = refuse_rest(c);
+		else if (!c->at)
+			status = refuse(c, NULL, "after which event? Its number is missing");
+		else
+			status = parse_number(c, "an event");
+	}
+	return status;
 }
 
 static int parse_rollback(struct cursor *c)
@@ -511,6 +533,8 @@ static int parse_arguments(struct cursor *c)
 		return parse_config(c);
 	case TARGET_HISTORY:
 		return parse_history(c);
+	case TARGET_EVENT:
+		return parse_event(c);
 	case TARGET_DATAPLANE:
 		return parse_dataplane(c);
 	case TARGET_DRAIN:

@@ -43,6 +43,7 @@ enum cli_target {
 	TARGET_HISTORY,	    /* sys history */
 	TARGET_TRANSACTION, /* cli transaction */
 	TARGET_DRAIN,	    /* ltm drain */
+	TARGET_EVENT,	    /* sys event */
 	TARGETS
 };
 
@@ -61,6 +62,7 @@ enum cli_flags {
 	CLI_ROLLBACK = 2048,
 	CLI_WITH_LIVE = 4096, /* roll back what lives too: ratio, session, state */
 	CLI_DIFFERENCE = 8192,
+	CLI_FOLLOW = 16384,
 };
 
 /* A word with its value (NULL: it has none): fields of a connection filter; "file F"; of a drain. */

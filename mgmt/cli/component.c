@@ -19,6 +19,7 @@ static const struct {
 	{"sys config", TARGET_CONFIG},
 	{"sys connection", TARGET_CONNECTION},
 	{"sys dataplane", TARGET_DATAPLANE},
+	{"sys event", TARGET_EVENT},
 	{"sys history", TARGET_HISTORY},
 	{"sys version", TARGET_VERSION},
 };

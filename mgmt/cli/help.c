@@ -20,6 +20,7 @@ static const struct usage {
 	{"show", "show sys dataplane [drops|workers|memory]"},
 	{"show", "show sys config [diff]"},
 	{"show", "show sys history [GENERATION]"},
+	{"show", "show sys event [after ID] [follow]"},
 	{"show", "show sys version"},
 	{"show", "show net arp|ndp|interface"},
 	{"create", "create COMPONENT NAME [PROPERTY VALUE ...]"},

@@ -97,6 +97,8 @@ static enum outcome run_show(struct shell *sh, const struct cli_command *c)
 		return show_run(sh, c);
 	case TARGET_CONNECTION:
 		return connection_run(sh, c);
+	case TARGET_EVENT:
+		return event_run(sh, c);
 	default:
 		return system_run(sh, c);
 	}

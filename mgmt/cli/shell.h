@@ -62,6 +62,7 @@ enum outcome show_run(struct shell *sh, const struct cli_command *c);	 /* of obj
 enum outcome monitor_run(struct shell *sh, const struct cli_command *c); /* show ltm monitor */
 enum outcome connection_run(struct shell *sh, const struct cli_command *c);
 enum outcome system_run(struct shell *sh, const struct cli_command *c);	 /* show sys ..., net arp */
+enum outcome event_run(struct shell *sh, const struct cli_command *c);	 /* show sys event */
 enum outcome history_run(struct shell *sh, const struct cli_command *c); /* show sys history */
 enum outcome difference_run(struct shell *sh);				 /* show sys config diff */
 /* Of a row of a node or member: lines for its block (label, ":", value); what is as usual has none. */
