@@ -285,6 +285,7 @@ int cp_kind(const char *words);
 struct cp_ids {
 	uint32_t *id;
 	unsigned count, size, next;
+	unsigned total; /* before only a page was left */
 };
 
 bool cp_ids_add(struct cp_ids *ids, uint32_t id);
@@ -293,6 +294,8 @@ bool cp_ids_kind(
 	struct cp_ids *ids, const struct model *m, enum model_kind kind, uint32_t owner_id);
 /* Takes those away that the user of the request may not read. */
 void cp_ids_readable(struct cp_ids *ids, const struct ipc_request *r, const struct model *m);
+/* The same, and leaves the page that the request asks for ("partition", "skip", "top"). False: refused. */
+bool cp_ids_page(struct cp_ids *ids, struct ipc_request *r, const struct model *m);
 
 /* --- drains (cp_drain.c) -------------------------------------------------------------------------- */
 

@@ -9,8 +9,7 @@
 struct list {
 	struct cp *cp;
 	struct cp_ids ids;
-	unsigned total; /* of objects, before only a page of them was kept */
-	bool rest;	/* else conf */
+	bool rest; /* else conf */
 	bool hashes, expand, live;
 	unsigned flags;
 };
@@ -61,7 +60,7 @@ static enum ipc_step list_next(struct ipc_request *r, void *ctx)
 	}
 	if (l->ids.next < l->ids.count)
 		return IPC_MORE;
-	ipc_reply(r, json_pack("{s:i}", "count", (int)l->total));
+	ipc_reply(r, json_pack("{s:i}", "count", (int)l->ids.total));
 	return IPC_END;
 }
 
@@ -130,55 +129,6 @@ static bool list_collect(struct list *l, struct ipc_request *r, const char *kind
 	return ok;
 }
 
-static bool in_partition(const char *path, const char *partition)
-{
-	size_t n = strlen(partition);
-
-	return *path == '/' && !strncmp(path + 1, partition, n) && path[n + 1] == '/';
-}
-
-static void keep_partition(struct list *l, const char *partition)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < l->ids.count; i++) {
-		const struct object *o = model_get(l->cp->model, l->ids.id[i]);
-
-		if (o && in_partition(o->path, partition))
-			l->ids.id[kept++] = o->id;
-	}
-	l->ids.count = kept;
-}
-
-/* Leaves what is on the page that the request asks for. False: refused. */
-static bool list_page(struct list *l, struct ipc_request *r)
-{
-	const json_t *body = ipc_request_body(r), *partition = json_object_get(body, "partition");
-	json_int_t skip = 0, top = l->ids.count;
-	json_t *value;
-
-	cp_ids_readable(&l->ids, r, l->cp->model);
-	if (partition && !json_is_string(partition)) {
-		cp_refuse(r, 400, "partition", "must be text");
-		return false;
-	}
-	if (partition)
-		keep_partition(l, json_string_value(partition));
-	l->total = l->ids.count;
-	if ((value = json_object_get(body, "skip")))
-		skip = json_integer_value(value);
-	if ((value = json_object_get(body, "top")))
-		top = json_integer_value(value);
-	if (skip < 0 || top < 0) {
-		cp_refuse(r, 400, skip < 0 ? "skip" : "top", "is below 0");
-		return false;
-	}
-	l->ids.next = skip < l->ids.count ? (unsigned)skip : l->ids.count;
-	if (top < l->ids.count - l->ids.next)
-		l->ids.count = l->ids.next + (unsigned)top;
-	return true;
-}
-
 void cp_list(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 {
 	static const struct ipc_stream stream = {list_next, list_free};
@@ -201,7 +151,7 @@ void cp_list(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	l->flags |= l->hashes ? PRINT_HASHES : 0;
 	if (cp_argument(r, "kind", &kind) && cp_argument(r, "owner", &owner) &&
 		cp_argument(r, "name", &name) && list_collect(l, r, kind, owner, name) &&
-		list_page(l, r)) {
+		cp_ids_page(&l->ids, r, cp->model)) {
 		ipc_stream(r, &stream, l);
 	} else {
 		list_free(l);

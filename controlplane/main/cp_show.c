@@ -32,7 +32,7 @@ static enum ipc_step show_next(struct ipc_request *r, void *ctx)
 	}
 	if (s->ids.next < s->ids.count)
 		return IPC_MORE;
-	ipc_reply(r, json_pack("{s:i}", "count", (int)s->ids.count));
+	ipc_reply(r, json_pack("{s:i}", "count", (int)s->ids.total));
 	return IPC_END;
 }
 
@@ -70,12 +70,10 @@ void cp_show_objects(struct cp *cp, struct ipc_request *r, enum model_kind kind)
 	}
 	s->cp = cp;
 	if (cp_argument(r, "owner", &owner) && cp_argument(r, "name", &name) &&
-		show_collect(s, r, kind, owner, name)) {
-		cp_ids_readable(&s->ids, r, cp->model);
+		show_collect(s, r, kind, owner, name) && cp_ids_page(&s->ids, r, cp->model))
 		ipc_stream(r, &stream, s);
-	} else {
+	else
 		show_free(s);
-	}
 	free(owner);
 	free(name);
 }

@@ -47,6 +47,21 @@ void rest_list_page(struct rest_list *l)
 	l->left = q->paged ? q->top : -1;
 }
 
+void rest_page_set(const struct rest_call *call, json_t *request)
+{
+	const struct rest_query *q = &call->query;
+	const char *partition = rest_query_partition(q);
+
+	if (q->filters && !partition)
+		return;
+	if (partition)
+		json_object_set_new(request, "partition", json_string(partition));
+	if (q->paged)
+		json_object_set_new(request, "top", json_integer(q->top));
+	if (q->skip)
+		json_object_set_new(request, "skip", json_integer(q->skip));
+}
+
 void rest_list_begin(struct rest_list *l, struct rest_call *call, json_t *kind, json_t *self_link)
 {
 	const struct rest_query *q = &call->query;
@@ -64,7 +79,6 @@ void rest_list_begin_stats(
 {
 	rest_list_begin(l, call, kind, self_link);
 	l->nested = true;
-	rest_list_page(l);
 	text_printf(&l->text, ",\"entries\":{");
 }
 

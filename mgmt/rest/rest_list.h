@@ -23,6 +23,9 @@ void rest_list_begin(struct rest_list *l, struct rest_call *call, json_t *kind, 
 void rest_list_begin_stats(
 	struct rest_list *l, struct rest_call *call, json_t *kind, json_t *self_link);
 
+/* Asks weir-cp for the client's page alone, unless the filter is one that weir-cp does not know. */
+void rest_page_set(const struct rest_call *call, json_t *request);
+
 /* The rows are all there are: the page is ours to choose. */
 void rest_list_page(struct rest_list *l);
 

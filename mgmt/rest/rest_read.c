@@ -11,20 +11,6 @@
 
 /* ---- collections ---- */
 
-static void set_page(json_t *request, const struct rest_query *q)
-{
-	const char *partition = rest_query_partition(q);
-
-	if (q->filters && !partition)
-		return;
-	if (partition)
-		json_object_set_new(request, "partition", json_string(partition));
-	if (q->paged)
-		json_object_set_new(request, "top", json_integer(q->top));
-	if (q->skip)
-		json_object_set_new(request, "skip", json_integer(q->skip));
-}
-
 static void read_collection(struct rest_call *call)
 {
 	const struct kind *k = &model_kinds[call->target.kind];
@@ -32,7 +18,7 @@ static void read_collection(struct rest_call *call)
 	struct rest_list list;
 
 	rest_fact_add(call);
-	set_page(request, &call->query);
+	rest_page_set(call, request);
 	if (call->query.expand)
 		json_object_set_new(request, "expand", json_true());
 	rest_list_begin(&list, call, rest_kind(k->rest_kind, "collectionstate"),

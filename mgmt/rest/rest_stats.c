@@ -217,19 +217,26 @@ static bool stats_row(void *arg, json_t *row)
 	return rest_list_goes_on(l);
 }
 
-static json_t *show_request(const struct rest_target *t)
+static json_t *show_request(const struct rest_call *call)
 {
-	return json_pack("{s:s, s:s, s:s*, s:s*}", "op", "show", "what", rest_kind_words(t->kind),
-		"owner", *t->owner ? t->owner : NULL, "name", *t->name ? t->name : NULL);
+	const struct rest_target *t = &call->target;
+	json_t *request =
+		json_pack("{s:s, s:s, s:s*, s:s*}", "op", "show", "what", rest_kind_words(t->kind),
+			"owner", *t->owner ? t->owner : NULL, "name", *t->name ? t->name : NULL);
+
+	rest_page_set(call, request);
+	return request;
 }
 
 /* Kinds that count nothing: there are the objects, and no entries. */
-static bool ask_rows(struct rest_call *call, struct stats_out *out)
+static bool ask_rows(struct rest_call *call, struct stats_out *out, json_t **result)
 {
 	json_t *row;
 
+	if (call->target.kind == KIND_INTERFACE)
+		rest_list_page(&out->list);
 	if (stats_of(call->target.kind))
-		return rest_ask(call, show_request(&call->target), stats_row, out, NULL);
+		return rest_ask(call, show_request(call), stats_row, out, result);
 	if (!*call->target.name)
 		return true;
 	row = rest_ask_row(call, rest_list_request(&call->target));
@@ -243,16 +250,18 @@ void rest_stats(struct rest_call *call)
 	const char *rest_kind_name = model_kinds[call->target.kind].rest_kind;
 	bool item = call->target.what == REST_ITEM;
 	struct stats_out out = {0};
+	json_t *result = NULL;
 
 	rest_list_begin_stats(&out.list, call,
 		rest_kind(rest_kind_name, item ? "stats" : "collectionstats"),
 		rest_link(call->rest, "%s", call->http->path));
-	if (!ask_rows(call, &out)) {
+	if (!ask_rows(call, &out, &result)) {
 		rest_list_drop(&out.list);
 		rest_refuse_item(call);
 		return;
 	}
 	if (item)
 		rest_list_member(&out.list, "generation", json_integer(out.generation));
-	rest_list_end(&out.list, out.list.matched);
+	rest_list_end(&out.list, json_integer_value(json_object_get(result, "count")));
+	json_decref(result);
 }
