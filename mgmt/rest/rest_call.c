@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rest/rest_call.h"
+#include "rest/rest_complete.h"
 #include "rest/rest_refuse.h"
 
 #define TM REST_LINK "/mgmt/tm/"
@@ -121,6 +122,7 @@ void rest_shape(const struct rest *rest, json_t *value)
 
 void rest_shape_object(const struct rest_call *call, json_t *object)
 {
+	rest_complete(object);
 	rest_shape(call->rest, object);
 	if (call->more)
 		json_object_update_missing(object, call->more);
@@ -154,10 +156,11 @@ json_t *rest_kind(const char *rest_kind, const char *suffix)
 
 json_t *rest_kind_of_path(const char *path, const char *suffix)
 {
-	const char *last = strrchr(path, '/');
+	const char *last = strrchr(path, '/'), *name = strstr(path, "*/");
 	char words[REST_NAME_MAX];
 
-	snprintf(words, sizeof(words), "%s", path);
+	snprintf(words, sizeof(words), "%.*s%s", name ? (int)(name - path) : 0, path,
+		name ? name + 2 : path);
 	for (char *p = words; *p; p++)
 		if (*p == '/')
 			*p = ':';

@@ -122,23 +122,37 @@ static void read_item(struct rest_call *call, const struct rest_fact *fact)
 	http_reply_json(call->http, 200, item);
 }
 
+/* Entries whose names begin with '/' have entries themselves. */
+static json_t *nested_entries(const char *path, json_t *entries)
+{
+	json_t *out = json_object(), *value;
+	const char *name;
+	char below[REST_NAME_MAX], key[REST_NAME_MAX + sizeof(REST_LINK) + 16];
+
+	json_object_foreach(entries, name, value)
+	{
+		if (*name != '/') {
+			json_object_set(out, name, value);
+			continue;
+		}
+		snprintf(below, sizeof(below), "%s%s", path, name);
+		snprintf(key, sizeof(key), REST_LINK "/mgmt/tm/%s", below);
+		json_object_set_new(out, key,
+			json_pack("{s:{s:o}}", "nestedStats", "entries",
+				nested_entries(below, value)));
+	}
+	return out;
+}
+
 static void read_stats(struct rest_call *call, const struct rest_fact *fact)
 {
-	json_t *nested = fact_json(call, fact->json), *entries = json_object(), *value;
-	const char *below;
-	char key[REST_NAME_MAX];
+	json_t *entries = fact_json(call, fact->json);
 
-	json_object_foreach(nested, below, value)
-	{
-		snprintf(key, sizeof(key), REST_LINK "/mgmt/tm/%s%s", fact->path, below);
-		json_object_set_new(
-			entries, key, json_pack("{s:{s:O}}", "nestedStats", "entries", value));
-	}
-	json_decref(nested);
 	http_reply_json(call->http, 200,
 		json_pack("{s:o, s:o, s:o}", "kind", rest_kind_of_path(fact->path, "stats"),
 			"selfLink", rest_link(call->rest, "/mgmt/tm/%s", fact->path), "entries",
-			entries));
+			nested_entries(fact->path, entries)));
+	json_decref(entries);
 }
 
 /* Rows of lists that LTM has in partitions; others have bare names. */
@@ -170,7 +184,7 @@ static void read_list(struct rest_call *call, const struct rest_fact *fact)
 	size_t i;
 
 	rest_list_begin(&list, call, rest_kind_of_path(fact->path, "collectionstate"),
-		rest_link(call->rest, "/mgmt/tm/%s", fact->path));
+		rest_link(call->rest, "%s", call->http->path));
 	rest_list_page(&list);
 	json_array_foreach(rows, i, row)
 	{
@@ -221,6 +235,18 @@ bool rest_fact_below(const char *const *segments, unsigned count)
 	return false;
 }
 
+/* '*' in a fact's path stands for the name of an object. */
+static bool path_is(const char *pattern, const char *path)
+{
+	for (; *pattern && *path; pattern++, path++) {
+		if (*pattern == '*')
+			path += strcspn(path, "/") - 1;
+		else if (*pattern != *path)
+			return false;
+	}
+	return !*pattern && !*path;
+}
+
 const struct rest_fact *rest_fact_find(
 	const char *const *segments, unsigned count, const char **item)
 {
@@ -232,7 +258,7 @@ const struct rest_fact *rest_fact_find(
 		length += (size_t)snprintf(
 			path + length, sizeof(path) - length, "%s%s", i ? "/" : "", segments[i]);
 		for (const struct rest_fact *f = rest_facts; f->path; f++) {
-			if (strcmp(f->path, path))
+			if (!path_is(f->path, path))
 				continue;
 			if (i + 1 == count)
 				return f;

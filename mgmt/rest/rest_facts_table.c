@@ -33,17 +33,18 @@ const struct rest_fact rest_facts[] = {
 		"\"registrationKey\":{\"description\":\"none\"},"
 		"\"platformId\":{\"description\":\"Weir\"}}}"},
 	{"sys/hardware", FACT_STATS,
-		"{\"/platform\":{\"baseMac\":{\"description\":\"$mac$\"},"
+		"{\"/platform\":{\"/0\":{\"baseMac\":{\"description\":\"$mac$\"},"
 		"\"biosRev\":{\"description\":\"none\"},"
 		"\"marketingName\":{\"description\":\"Weir\"},"
-		"\"pvaVersion\":{\"description\":\"none\"}},"
-		"\"/hardware-version\":{\"model\":{\"description\":\"Weir\"}},"
-		"\"/system-info\":{\"bigipChassisSerialNum\":{\"description\":\"none\"},"
+		"\"pvaVersion\":{\"description\":\"none\"}}},"
+		"\"/hardware-version\":{\"/platform\":{\"model\":{\"description\":\"Weir\"},"
+		"\"tmName\":{\"description\":\"platform\"}}},"
+		"\"/system-info\":{\"/0\":{\"bigipChassisSerialNum\":{\"description\":\"none\"},"
 		"\"hostBoardPartRevNum\":{\"description\":\"none\"},"
 		"\"hostBoardSerialNum\":{\"description\":\"none\"},"
 		"\"platform\":{\"description\":\"Weir\"},"
 		"\"switchBoardPartRevNum\":{\"description\":\"none\"},"
-		"\"switchBoardSerialNum\":{\"description\":\"none\"}}}"},
+		"\"switchBoardSerialNum\":{\"description\":\"none\"}}}}"},
 	{"sys/provision", FACT_LIST,
 		"[{\"name\":\"ltm\",\"level\":\"nominal\",\"cpuRatio\":0,\"diskRatio\":0,"
 		"\"memoryRatio\":0}]"},
@@ -64,7 +65,7 @@ const struct rest_fact rest_facts[] = {
 	{"sys/failover", FACT_ITEM,
 		"{\"apiRawValues\":{\"apiAnonymous\":\"Failover active for $uptime$ "
 		"seconds\\n\"}}"},
-	EMPTY("cm/device-group"), EMPTY("cm/trust-domain"),
+	EMPTY("ltm/virtual/*/policies"), EMPTY("cm/device-group"), EMPTY("cm/trust-domain"),
 	/* ---- types that Weir has not: clients look through the lists ---- */
 	EMPTY("ltm/monitor/mssql"),
 

@@ -18,6 +18,8 @@ static void get(const char *path, unsigned status)
 static void test_every_fact_is_served(void)
 {
 	for (const struct rest_fact *f = rest_facts; f->path; f++) {
+		if (strchr(f->path, '*'))
+			continue;
 		get(f->path, 200);
 		CHECK(!strncmp(fake_said("kind"), "tm:", 3));
 		CHECK(!strchr(fake_http.reply.body, '$'));
@@ -67,6 +69,31 @@ static void test_lists(void)
 	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/net/tunnels/gre", "{\"name\":\"x\"}"), 400);
 }
 
+static void test_below_an_object(void)
+{
+	static const char path[] = "/mgmt/tm/ltm/virtual/~Common~v/policies";
+
+	fake_answer("{\"rows\":[{\"name\":\"v\"}],\"result\":{}}");
+	CHECK_INT(fake_request(HTTP_GET, path, NULL), 200);
+	CHECK_STR(fake_said("kind"), "tm:ltm:virtual:policies:policiescollectionstate");
+	CHECK_STR(fake_said("selfLink"),
+		"https://localhost/mgmt/tm/ltm/virtual/~Common~v/policies?ver=15.1.0");
+	fake_answer("{\"error\":{\"code\":404,\"reason\":\"no\"}}");
+	fake_answer("{\"error\":{\"code\":404,\"reason\":\"no\"}}");
+	CHECK_INT(fake_request(HTTP_GET, path, NULL) / 100, 4);
+}
+
+static void test_nested(void)
+{
+	json_t *entries;
+
+	get("sys/hardware", 200);
+	entries = json_object_get(json_object_get(fake_reply, "entries"),
+		"https://localhost/mgmt/tm/sys/hardware/platform");
+	entries = json_object_get(json_object_get(entries, "nestedStats"), "entries");
+	CHECK(json_object_get(entries, "https://localhost/mgmt/tm/sys/hardware/platform/0"));
+}
+
 int main(void)
 {
 	struct rest_settings settings = {0};
@@ -74,6 +101,8 @@ int main(void)
 	fake_rest = rest_new(&settings);
 	test_every_fact_is_served();
 	test_version();
+	test_below_an_object();
+	test_nested();
 	test_lists();
 	rest_free(fake_rest);
 	return 0;

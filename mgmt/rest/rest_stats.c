@@ -72,6 +72,22 @@ static const struct stat address_stats[] = {
 static const struct stat interface_stats[] = {
 	{"tmName", "name", ""}, {"status", NULL, ""}, {"macAddress", "mac", ""}, {0}};
 
+/* Kinds that count nothing: what clients look for among the statistics, from the objects themselves. */
+static const struct stat vlan_stats[] = {{"tmName", "name", ""}, {"id", "tag", NULL},
+	{"ifIndex", NULL, NULL}, {"mtu", NULL, NULL}, {"macTrue", NULL, "00:00:00:00:00:00"}, {0}};
+
+static const struct stat traffic_group_stats[] = {{"trafficGroup", "name", ""},
+	{"deviceName", NULL, ""}, {"failoverState", NULL, "active"}, {"nextActive", NULL, "false"},
+	{0}};
+
+static const struct stat plain_stats[] = {{"tmName", "name", ""}, {0}};
+
+static bool is_counted(enum model_kind kind)
+{
+	return kind == KIND_POOL || kind == KIND_POOL_MEMBER || kind == KIND_NODE ||
+	       kind == KIND_VIRTUAL || kind == KIND_VIRTUAL_ADDRESS || kind == KIND_INTERFACE;
+}
+
 static const struct stat *stats_of(enum model_kind kind)
 {
 	switch (kind) {
@@ -87,8 +103,12 @@ static const struct stat *stats_of(enum model_kind kind)
 		return address_stats;
 	case KIND_INTERFACE:
 		return interface_stats;
+	case KIND_VLAN:
+		return vlan_stats;
+	case KIND_TRAFFIC_GROUP:
+		return traffic_group_stats;
 	default:
-		return NULL;
+		return plain_stats;
 	}
 }
 
@@ -141,12 +161,16 @@ static void put_address(struct text *out, enum model_kind kind, const json_t *ro
 	const struct kind *k = &model_kinds[kind];
 
 	text_printf(
-		out, REST_LINK "/mgmt/tm/%s/", k->owner < 0 ? k->rest : model_kinds[k->owner].rest);
+		out, REST_LINK "/mgmt/tm/%s", k->owner < 0 ? k->rest : model_kinds[k->owner].rest);
 	if (k->owner >= 0) {
+		text_add(out, "/", 1);
 		put_tilde(out, owner ? owner : "");
-		text_printf(out, "/%s/", k->rest);
+		text_printf(out, "/%s", k->rest);
 	}
-	put_tilde(out, name ? name : "");
+	if (k->name_form != NAME_SINGLE) {
+		text_add(out, "/", 1);
+		put_tilde(out, name ? name : "");
+	}
 	text_add(out, "/stats", 6);
 }
 
@@ -228,21 +252,34 @@ static json_t *show_request(const struct rest_call *call)
 	return request;
 }
 
-/* Kinds that count nothing: there are the objects, and no entries. */
+/* An object as a row of "show" would name it. */
+static bool object_row(void *arg, json_t *row)
+{
+	struct stats_out *s = arg;
+	json_t *path = json_object_get(row, "fullPath");
+
+	if (path)
+		json_object_set(row, "name", path);
+	json_object_set_new(row, "owner", json_string(s->list.call->target.owner));
+	return stats_row(arg, row);
+}
+
+static json_t *objects_request(const struct rest_call *call)
+{
+	json_t *request = rest_list_request(&call->target);
+
+	if (!*call->target.name)
+		rest_page_set(call, request);
+	return request;
+}
+
 static bool ask_rows(struct rest_call *call, struct stats_out *out, json_t **result)
 {
-	json_t *row;
-
 	if (call->target.kind == KIND_INTERFACE)
 		rest_list_page(&out->list);
-	if (stats_of(call->target.kind))
+	if (is_counted(call->target.kind))
 		return rest_ask(call, show_request(call), stats_row, out, result);
-	if (!*call->target.name)
-		return true;
-	row = rest_ask_row(call, rest_list_request(&call->target));
-	out->generation = json_integer_value(json_object_get(row, "generation"));
-	json_decref(row);
-	return row != NULL;
+	return rest_ask(call, objects_request(call), object_row, out, result);
 }
 
 void rest_stats(struct rest_call *call)
