@@ -205,7 +205,8 @@ def run_playbook(ns, playbook, directory, variables, timeout=300):
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(home), "LANG": "C.UTF-8", "F5_TELEMETRY_OFF": "true",
         "ANSIBLE_HOME": str(home), "ANSIBLE_LOCAL_TEMP": str(home / "local"),
         "ANSIBLE_REMOTE_TEMP": str(home / "remote"), "ANSIBLE_STDOUT_CALLBACK": "json",
-        "ANSIBLE_DEPRECATION_WARNINGS": "false", "ANSIBLE_RETRY_FILES_ENABLED": "false"}
+        "ANSIBLE_PIPELINING": "true", "ANSIBLE_DEPRECATION_WARNINGS": "false",
+        "ANSIBLE_RETRY_FILES_ENABLED": "false"}
     words = ["ansible-playbook", "-i", "localhost,", "-c", "local", "-e", json.dumps(variables),
              "-e", "ansible_python_interpreter=/usr/bin/python3", str(playbook)]
     with open(os.devnull) as nothing:

@@ -1,0 +1,4 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+when("CLIENT_ACCEPTED", function (flow)
+	log.info("from " .. flow.client.address)
+end)
