@@ -269,9 +269,13 @@ def grammar_of(kinds, k):
     return out + f"static cfg_opt_t conf_{c}[] = {{\n{rows}\tCONF_STORE,\n\tCFG_END(),\n}};\n"
 
 
+MANY = ("ltm node", "ltm pool", "ltm virtual-address", "ltm virtual")
+
+
 def grammar(kinds):
     order = sorted(kinds, key=lambda k: not k.get("owner"))
+    # libconfuse looks through them in order: those of which there are many come first
     top = "".join(f"\tCONF_OBJECT({quote(k['kind'].replace(' ', '-'))}, conf_{k['c']}),\n"
-                  for k in kinds if not k.get("owner"))
+                  for k in sorted(kinds, key=lambda k: k["kind"] not in MANY) if not k.get("owner"))
     return (HEAD + '#include "model/conf_grammar.h"\n\n' + "\n".join(grammar_of(kinds, k) for k in order) +
             f"\ncfg_opt_t conf_grammar[] = {{\n{top}\tCONF_MODEL,\n\tCFG_END(),\n}};\n")
