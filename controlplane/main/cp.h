@@ -349,6 +349,9 @@ void cp_states_commit(
 void cp_states_reset(struct cp *cp);  /* the model is another one */
 void cp_states_second(struct cp *cp); /* every second: limits */
 
+/* A difference of configurations as an answer has it: passwords and their hashes masked. */
+json_t *cp_difference(const struct text *difference);
+
 /* --- show ----------------------------------------------------------------------------------------- */
 
 /* One row of state and statistics; NULL: no memory, or the kind has none. */

@@ -77,8 +77,11 @@ void cp_save(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	int rc = store_save(cp->store, cp->model, cp->config_path, force, &difference);
 
 	if (rc == -EEXIST) {
-		json_t *more = json_pack("{s:o}", "difference",
-			ipc_text_new(difference.data ? difference.data : "", difference.len));
+		/* It has what is in all partitions. */
+		json_t *more =
+			cp_authorise(user, CP_AUDIT, NULL)
+				? json_pack("{s:o}", "difference", cp_difference(&difference))
+				: NULL;
 		ipc_reply_error(
 			r, &(struct ipc_error){.code = 409,
 				   .file = cp->config_path,

@@ -10,6 +10,27 @@
 
 #define HISTORY_DEFAULT 100
 
+json_t *cp_difference(const struct text *difference)
+{
+	const char *line = difference->data ? difference->data : "";
+	struct text out = {0};
+
+	while (*line) {
+		size_t length = strcspn(line, "\n");
+		char *one = strndup(line, length);
+
+		if (one)
+			model_mask_secrets(one, &out);
+		free(one);
+		line += length;
+		if (*line)
+			text_add(&out, line++, 1);
+	}
+	json_t *masked = out.failed ? NULL : ipc_text_new(out.data ? out.data : "", out.len);
+	text_fini(&out);
+	return masked;
+}
+
 /* --- show sys history ----------------------------------------------------------------------------- */
 
 static int newest_first(const void *a, const void *b)
@@ -87,8 +108,7 @@ static void show_commit(struct cp *cp, struct ipc_request *r, uint64_t generatio
 	} else if (rc) {
 		cp_refuse(r, 500, "", "the history cannot be read: %s", strerror(-rc));
 	} else {
-		json_object_set_new(row, "difference",
-			ipc_text_new(difference.data ? difference.data : "", difference.len));
+		json_object_set_new(row, "difference", cp_difference(&difference));
 		ipc_row(r, json_incref(row));
 		history_reply(cp, r);
 	}
@@ -133,8 +153,7 @@ void cp_show_difference(struct cp *cp, struct ipc_request *r)
 				   (json_int_t)model_generation(cp->model), "saved",
 				   (json_int_t)store_saved_generation(cp->store), "unsaved",
 				   (int)store_unsaved(cp->store), "difference",
-				   ipc_text_new(difference.data ? difference.data : "",
-					   difference.len)));
+				   cp_difference(&difference)));
 		ipc_reply(r, json_object());
 	}
 	text_fini(&difference);

@@ -331,6 +331,13 @@ def test_passwords_stand_nowhere(cp):
     cp.ask("save")
     shown = "".join(cp.ask("list", form="conf", all=True)[0]) + str(cp.ask("list", kind="auth user", form="rest")) \
         + str(cp.show("sys history"))
+    hidden = "".join(cp.show("sys history", generation=row["generation"])[0]["difference"]
+                     for row in cp.show("sys history"))
+    cp.edit("modify", 'auth user bob password "fourth pass phrase"')
+    hidden += cp.show("sys config difference")[0]["difference"]
+    cp.conf.write_text(cp.conf.read_text() + "# changed by hand\n")
+    hidden += error_of(cp.ask, "save")["difference"]
+    assert "encrypted-password ***" in hidden and "$y$" not in hidden and hidden.count("# changed by hand") == 1
     cp.stop()
     cp.daemon.process = None
     places = {"shown": shown.encode(), "log": cp.daemon.text().encode()}
