@@ -101,31 +101,39 @@ static void handle_fact(struct rest_call *call, const struct rest_fact *fact, co
 		rest_fact_read(call, fact, item);
 }
 
-static void handle_tm(struct rest_call *call)
+/* A path that is none of the model's own. */
+static void handle_other(struct rest_call *call)
 {
 	const char *const *segments = call->http->segments + 2;
 	unsigned count = call->http->segment_count - 2;
+	const char *item;
+	const struct rest_fact *fact = rest_fact_find(segments, count, &item);
+
+	if (fact) {
+		handle_fact(call, fact, item);
+	} else if (call->target.what == REST_ORGANISING || rest_fact_below(segments, count)) {
+		call->target.what = REST_ORGANISING;
+		handle_known(call);
+	} else {
+		not_registered(call);
+	}
+}
+
+static void handle_tm(struct rest_call *call)
+{
+	const char *coordination = http_header(call->http, REST_COORDINATION);
 	const struct rest_target *t = &call->target;
 	bool get = call->http->method == HTTP_GET;
-	const char *coordination = http_header(call->http, REST_COORDINATION);
-	const struct rest_fact *fact = NULL;
-	const char *item;
 
-	rest_target_find(segments, count, &call->target);
+	rest_target_find(call->http->segments + 2, call->http->segment_count - 2, &call->target);
 	if (t->what == REST_NOTHING || t->what == REST_ORGANISING)
-		fact = rest_fact_find(segments, count, &item);
-	if (t->what == REST_NOTHING && !fact && rest_fact_below(segments, count))
-		call->target.what = REST_ORGANISING;
-	if (fact)
-		handle_fact(call, fact, item);
-	else if (t->what == REST_NOTHING)
-		not_registered(call);
-	else if (t->what == REST_ORGANISING || (t->example && get))
-		handle_known(call);
+		handle_other(call);
 	else if (!get && coordination)
 		rest_transaction_queue(call, coordination);
 	else if (!get)
 		rest_change(call);
+	else if (t->example)
+		handle_known(call);
 	else if (t->stats)
 		rest_stats(call);
 	else

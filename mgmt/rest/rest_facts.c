@@ -14,6 +14,7 @@
 
 struct variables {
 	char version[32], weir[32], host[256], date[32], uptime[24], mac[24];
+	const char *in_force; /* "yes" once the dataplane has the configuration */
 };
 
 static void put_date(char *out, size_t size)
@@ -22,6 +23,13 @@ static void put_date(char *out, size_t size)
 	struct tm tm;
 
 	strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+}
+
+static bool is_in_force(const json_t *dataplane)
+{
+	return json_is_true(json_object_get(dataplane, "connected")) &&
+	       json_integer_value(json_object_get(dataplane, "generation")) >=
+		       json_integer_value(json_object_get(dataplane, "running-generation"));
 }
 
 static void take_status(struct rest_call *call, struct variables *v)
@@ -33,6 +41,7 @@ static void take_status(struct rest_call *call, struct variables *v)
 	snprintf(v->weir, sizeof(v->weir), "%s", weir ? weir : "");
 	snprintf(v->uptime, sizeof(v->uptime), "%lld",
 		(long long)json_integer_value(json_object_get(row, "uptime")));
+	v->in_force = is_in_force(json_object_get(row, "dataplane")) ? "yes" : "no";
 	json_decref(row);
 }
 
@@ -51,7 +60,8 @@ static const char *variable(const struct variables *v, const char *name, size_t 
 	const struct {
 		const char *name, *value;
 	} known[] = {{"version", v->version}, {"weir", v->weir}, {"host", v->host},
-		{"date", v->date}, {"uptime", v->uptime}, {"mac", v->mac}};
+		{"date", v->date}, {"uptime", v->uptime}, {"mac", v->mac},
+		{"in-force", v->in_force}};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (strlen(known[i].name) == length && !strncmp(known[i].name, name, length))

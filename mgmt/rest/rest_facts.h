@@ -15,8 +15,8 @@ enum rest_fact_form {
 };
 
 /*
- * In the texts of json stand for themselves: $version$ (LTM's), $weir$ (ours), $host$, $date$, $uptime$, $status$
- * and so on (rest_facts.c). A row of a list has name alone, or more; partition, fullPath and links are added.
+ * In the texts of json stand for themselves: $version$ (LTM's), $weir$ (ours), $host$, $date$, $uptime$ and
+ * so on (rest_facts.c). A row of a list has name alone, or more; partition, fullPath and links are added.
  */
 struct rest_fact {
 	const char *path; /* "sys/version" */

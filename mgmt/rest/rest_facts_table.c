@@ -20,7 +20,7 @@ const struct rest_fact rest_facts[] = {
 	{"sys/ready", FACT_STATS,
 		"{\"/0\":{\"configReady\":{\"description\":\"yes\"},"
 		"\"licenseReady\":{\"description\":\"yes\"},"
-		"\"provisionReady\":{\"description\":\"yes\"}}}"},
+		"\"provisionReady\":{\"description\":\"$in-force$\"}}}"},
 	{"sys/available", FACT_ITEM, "{}"},
 	{"sys/mcp-state", FACT_STATS,
 		"{\"/0\":{\"phase\":{\"description\":\"running\"},"

@@ -66,6 +66,11 @@ def test_whole_object_comes_back_as_it_went(api):
     assert off.pop("disabled") is True and "enabled" not in off
     del whole["enabled"], whole["generation"], off["generation"]
     assert off == whole
+    assert whole["policiesReference"]["link"] == LINK + "ltm/virtual/~Common~v/policies?ver=15.1.0"
+    policies = api.get("ltm/virtual/~Common~v/policies")
+    assert policies["kind"] == "tm:ltm:virtual:policies:policiescollectionstate" and "items" not in policies
+    assert refused(api, "GET", "ltm/virtual/none/policies")[0] == 404
+    assert refused(api, "POST", "ltm/virtual/v/policies", {"name": "x"})[0] == 400
     on = api.patch("ltm/virtual/v", {"enabled": True, "disabled": True})
     assert on["enabled"] is True and "disabled" not in on
 
@@ -247,7 +252,8 @@ def test_what_clients_read_first(api):
     device, = api.items("cm/device")
     assert (device["selfDevice"], device["version"], device["failoverState"]) == ("true", "15.1.0", "active")
     ready = api.get("sys/ready")["entries"][LINK + "sys/ready/0"]["nestedStats"]["entries"]
-    assert {entry["description"] for entry in ready.values()} == {"yes"}
+    assert {name: entry["description"] for name, entry in ready.items()} == {
+        "configReady": "yes", "licenseReady": "yes", "provisionReady": "no"}  # no dataplane is there
     for path in ("net/self", "net/tunnels/gre", "net/tunnels/ipip", "sys/available", "cm/sync-status", "sys/hardware",
                  "ltm/monitor/mssql", "sys/provision", "ltm/rule/stats", "net/trunk", "sys/ucs"):
         assert api.get(path)["kind"].startswith("tm:"), path
