@@ -162,6 +162,7 @@ static void handle_branch(struct rest_call *call)
 		{"/mgmt/shared/authn/login", rest_login},
 		{"/mgmt/shared/authz/tokens", rest_tokens},
 		{"/mgmt/shared/authz/users", rest_users},
+		{"/mgmt/shared/identified-devices/config/device-info", rest_device_info},
 		{UPLOADS, rest_upload},
 	};
 

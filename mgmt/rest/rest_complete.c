@@ -33,6 +33,15 @@ static void complete_user(json_t *object)
 	}
 }
 
+/* A folder's name is the last part of its path. */
+static void complete_folder(json_t *object)
+{
+	const char *path = json_string_value(json_object_get(object, "fullPath"));
+
+	if (path && strrchr(path, '/') && strrchr(path, '/')[1])
+		json_object_set_new(object, "name", json_string(strrchr(path, '/') + 1));
+}
+
 void rest_complete(json_t *object)
 {
 	const char *kind = json_string_value(json_object_get(object, "kind"));
@@ -43,4 +52,6 @@ void rest_complete(json_t *object)
 		complete_virtual(object);
 	else if (!strcmp(kind, "tm:auth:user:userstate"))
 		complete_user(object);
+	else if (!strcmp(kind, "tm:sys:folder:folderstate"))
+		complete_folder(object);
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "rest/rest_list.h"
 #include "rest/rest_refuse.h"
@@ -45,14 +44,23 @@ static void take_status(struct rest_call *call, struct variables *v)
 	json_decref(row);
 }
 
+static void take_host(struct rest_call *call, struct variables *v)
+{
+	json_t *row = rest_ask_row(call, json_pack("{s:s, s:s, s:s}", "op", "list", "form", "rest",
+						 "kind", "sys global-settings"));
+	const char *host = json_string_value(json_object_get(row, "hostname"));
+
+	snprintf(v->host, sizeof(v->host), "%s", host ? host : "");
+	json_decref(row);
+}
+
 static void variables_take(struct rest_call *call, struct variables *v)
 {
 	*v = (struct variables){.mac = "00:00:00:00:00:00"};
 	snprintf(v->version, sizeof(v->version), "%s", call->rest->version);
-	if (gethostname(v->host, sizeof(v->host) - 1))
-		snprintf(v->host, sizeof(v->host), "weir");
 	put_date(v->date, sizeof(v->date));
 	take_status(call, v);
+	take_host(call, v);
 }
 
 static const char *variable(const struct variables *v, const char *name, size_t length)
@@ -311,4 +319,24 @@ void rest_fact_add(struct rest_call *call)
 
 	if (call->target.kind == KIND_DEVICE && !call->more)
 		call->more = fact_json(call, device);
+}
+
+void rest_device_info(struct rest_call *call)
+{
+	static const char info[] =
+		"{\"hostname\":\"$host$\",\"version\":\"$version$\",\"build\":\"$weir$\","
+		"\"edition\":\"Weir $weir$\",\"product\":\"BIG-IP\",\"baseMac\":\"$mac$\","
+		"\"machineId\":\"$host$\",\"platform\":\"Weir\","
+		"\"platformMarketingName\":\"Weir\",\"chassisSerialNumber\":\"none\","
+		"\"managementAddress\":\"any6\",\"time\":\"$date$\","
+		"\"kind\":\"shared:resolver:device-groups:deviceinfostate\","
+		"\"selfLink\":\"https://localhost/mgmt/shared/identified-devices/config/"
+		"device-info\"}";
+	json_t *who = rest_whoami(call);
+
+	if (who && call->http->method == HTTP_GET)
+		http_reply_json(call->http, 200, fact_json(call, info));
+	else if (who)
+		http_reply_error(call->http, 405, "This path is only read: %s", call->http->path);
+	json_decref(who);
 }

@@ -36,6 +36,9 @@ void rest_fact_read(struct rest_call *call, const struct rest_fact *fact, const 
 /* Whether there are facts below a path. */
 bool rest_fact_below(const char *const *segments, unsigned count);
 
+/* Answers a request for /mgmt/shared/identified-devices/config/device-info. */
+void rest_device_info(struct rest_call *call);
+
 /* Takes what the machine knows of the target's objects to add to them: cm/device. */
 void rest_fact_add(struct rest_call *call);
 

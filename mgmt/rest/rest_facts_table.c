@@ -48,6 +48,8 @@ const struct rest_fact rest_facts[] = {
 	{"sys/provision", FACT_LIST,
 		"[{\"name\":\"ltm\",\"level\":\"nominal\",\"cpuRatio\":0,\"diskRatio\":0,"
 		"\"memoryRatio\":0}]"},
+	{"sys/performance/all-stats", FACT_STATS, "{}"},
+	{"auth/source", FACT_ITEM, "{\"fallback\":\"false\",\"type\":\"local\"}"},
 	{"sys/software/volume", FACT_LIST,
 		"[{\"name\":\"HD1.1\",\"active\":true,\"basebuild\":\"$weir$\",\"build\":\"$weir$"
 		"\","

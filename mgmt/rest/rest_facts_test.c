@@ -11,6 +11,7 @@ static void get(const char *path, unsigned status)
 
 	fake_answer(KNOWN);
 	fake_answer(STATUS);
+	fake_answer("{\"rows\":[{\"hostname\":\"h.example\"}],\"result\":{}}");
 	snprintf(target, sizeof(target), "/mgmt/tm/%s", path);
 	CHECK_INT(fake_request(HTTP_GET, target, NULL), status);
 }
@@ -49,6 +50,19 @@ static void test_version(void)
 	CHECK_STR(nested("https://localhost/mgmt/tm/cli/version/0", "active"), "15.1.0");
 	get("sys", 200);
 	CHECK_STR(fake_said("selfLink"), "https://localhost/mgmt/tm/sys?ver=15.1.0");
+}
+
+static void test_device_info(void)
+{
+	fake_answer(KNOWN);
+	fake_answer(STATUS);
+	fake_answer("{\"rows\":[{\"hostname\":\"h.example\"}],\"result\":{}}");
+	CHECK_INT(
+		fake_request(HTTP_GET, "/mgmt/shared/identified-devices/config/device-info", NULL),
+		200);
+	CHECK_STR(fake_said("hostname"), "h.example");
+	CHECK_STR(fake_said("version"), "15.1.0");
+	CHECK_STR(fake_said("build"), "1.2.3");
 }
 
 static void test_lists(void)
@@ -103,6 +117,7 @@ int main(void)
 	test_version();
 	test_below_an_object();
 	test_nested();
+	test_device_info();
 	test_lists();
 	rest_free(fake_rest);
 	return 0;

@@ -254,6 +254,9 @@ def test_what_clients_read_first(api):
     ready = api.get("sys/ready")["entries"][LINK + "sys/ready/0"]["nestedStats"]["entries"]
     assert {name: entry["description"] for name, entry in ready.items()} == {
         "configReady": "yes", "licenseReady": "yes", "provisionReady": "no"}  # no dataplane is there
+    assert api.get("sys/folder/~Common")["name"] == "Common"
+    info = api.get("/mgmt/shared/identified-devices/config/device-info")
+    assert info["version"] == "15.1.0" and info["hostname"] == api.get("sys/global-settings")["hostname"]
     for path in ("net/self", "net/tunnels/gre", "net/tunnels/ipip", "sys/available", "cm/sync-status", "sys/hardware",
                  "ltm/monitor/mssql", "sys/provision", "ltm/rule/stats", "net/trunk", "sys/ucs"):
         assert api.get(path)["kind"].startswith("tm:"), path
