@@ -14,9 +14,18 @@
 #define RATE_MIN 16384u		    /* bytes/s: what a body or reply gets more time for */
 #define DISCARD_MAX HTTP_UPLOAD_MAX /* bytes of a body nobody wants, before the connection is cut */
 
+enum stage {
+	STAGE_HEAD,
+	STAGE_ADMITTED, /* its head was checked by its route, too */
+	STAGE_BODY,
+	STAGE_HANDLED,
+};
+
 struct exchange {
+	struct http_job job; /* first: a job is its exchange */
+	enum stage stage;
 	struct http_server *server;
-	struct http_place *place;
+	struct MHD_Connection *connection;
 	struct http_request r;
 	const struct http_route *route;
 	char *target;
@@ -25,7 +34,7 @@ struct exchange {
 	size_t size, length; /* of body */
 	size_t discarded;
 	uint64_t started_ns, body_ns;
-	bool begun;
+	struct http_framing framing;
 };
 
 uint64_t http_exchange_until(unsigned seconds, uint64_t length)
@@ -38,8 +47,8 @@ static void body_time(struct exchange *e)
 {
 	uint64_t seconds = e->server->options.body_seconds + e->length / RATE_MIN;
 
-	http_table_state(
-		e->server->table, e->place, HTTP_STATE_BODY, e->body_ns + seconds * 1000000000u);
+	http_table_state(e->server->table, e->job.place, HTTP_STATE_BODY,
+		e->body_ns + seconds * 1000000000u);
 }
 
 static struct http_place *place_of(struct MHD_Connection *connection)
@@ -52,7 +61,8 @@ static struct http_place *place_of(struct MHD_Connection *connection)
 
 static void state(struct exchange *e, enum http_state what, unsigned seconds, uint64_t length)
 {
-	http_table_state(e->server->table, e->place, what, http_exchange_until(seconds, length));
+	http_table_state(
+		e->server->table, e->job.place, what, http_exchange_until(seconds, length));
 }
 
 void *http_exchange_begin(void *server, const char *target, struct MHD_Connection *connection)
@@ -63,7 +73,8 @@ void *http_exchange_begin(void *server, const char *target, struct MHD_Connectio
 	if (!e)
 		return NULL;
 	e->server = s;
-	e->place = place_of(connection);
+	e->connection = connection;
+	e->job.place = place_of(connection);
 	e->started_ns = clock_ns();
 	e->target = strdup(target);
 	e->target_end = target + strlen(target) + 1;
@@ -169,12 +180,12 @@ static enum MHD_Result send_reply(struct exchange *e, struct MHD_Connection *con
 		status = 500;
 	}
 	if (r->reply.next)
-		http_table_state(e->server->table, e->place, HTTP_STATE_REPLY, 0);
+		http_table_state(e->server->table, e->job.place, HTTP_STATE_REPLY, 0);
 	else
 		state(e, HTTP_STATE_REPLY, e->server->options.body_seconds, r->reply.length);
 	log_debug("%s: %s: %u in %llu ms", r->address, r->path ? r->path : "?", status,
 		(unsigned long long)((clock_ns() - e->started_ns) / 1000000u));
-	struct MHD_Response *response = http_response_new(e->server, r);
+	struct MHD_Response *response = http_response_new(e->server, r, connection);
 	if (!response)
 		return MHD_NO;
 	enum MHD_Result sent = MHD_queue_response(connection, r->reply.status, response);
@@ -192,38 +203,64 @@ static bool must_cut(const struct exchange *e, const struct http_framing *framin
 	       (framing->length > DISCARD_MAX || http_header(&e->r, "Expect") != NULL);
 }
 
-/* Takes its turn like a whole request: this asks weir-cp. */
-static void admit(struct exchange *e)
+static void run(struct http_job *job, bool turn)
 {
-	if (!http_table_enter(e->server->table, e->place)) {
+	struct exchange *e = (struct exchange *)job;
+
+	if (!turn)
 		http_reply_busy(&e->r);
-		return;
-	}
-	e->route->admit(&e->r, e->route->ctx);
-	http_table_leave(e->server->table, e->place);
+	else if (e->stage == STAGE_HEAD)
+		e->route->admit(&e->r, e->route->ctx);
+	else
+		e->route->handle(&e->r, e->route->ctx);
 }
 
-static enum MHD_Result head_step(struct exchange *e, struct MHD_Connection *connection,
-	const char *method, const char *version)
+static void done(struct http_job *job)
 {
-	struct http_framing framing;
-	const char *why = head_check(e, connection, version, &framing);
+	struct exchange *e = (struct exchange *)job;
 
-	e->begun = true;
-	address_set(&e->r, connection);
-	if (why)
-		http_reply_error(&e->r, 400, "The request is refused: %s.", why);
-	else
-		request_check(e, method, &framing);
-	if (!e->r.reply.status && e->route->admit && (framing.chunked || framing.length))
-		admit(e);
-	if (why || must_cut(e, &framing)) {
+	e->stage = e->stage == STAGE_HEAD ? STAGE_ADMITTED : STAGE_HANDLED;
+	MHD_resume_connection(e->connection);
+}
+
+/* A thread of the pool goes on with it; then libmicrohttpd calls again where it has called now. */
+static enum MHD_Result hand_over(struct exchange *e)
+{
+	http_table_state(e->server->table, e->job.place, HTTP_STATE_BODY, 0);
+	e->job.run = run;
+	e->job.done = done;
+	e->job.until_ns = http_exchange_until(e->server->options.turn_seconds, 0);
+	MHD_suspend_connection(e->connection);
+	http_pool_put(e->server->pool, &e->job);
+	return MHD_YES;
+}
+
+static enum MHD_Result admitted_step(struct exchange *e)
+{
+	if (must_cut(e, &e->framing)) {
 		http_reply_header(&e->r, "Connection", "close");
-		return send_reply(e, connection);
+		return send_reply(e, e->connection);
 	}
+	e->stage = STAGE_BODY;
 	e->body_ns = clock_ns();
 	body_time(e);
 	return MHD_YES;
+}
+
+static enum MHD_Result head_step(struct exchange *e, const char *method, const char *version)
+{
+	const char *why = head_check(e, e->connection, version, &e->framing);
+
+	address_set(&e->r, e->connection);
+	if (why) {
+		http_reply_error(&e->r, 400, "The request is refused: %s.", why);
+		http_reply_header(&e->r, "Connection", "close");
+		return send_reply(e, e->connection);
+	}
+	request_check(e, method, &e->framing);
+	if (!e->r.reply.status && e->route->admit && (e->framing.chunked || e->framing.length))
+		return hand_over(e);
+	return admitted_step(e);
 }
 
 static bool body_grow(struct exchange *e, size_t need)
@@ -236,7 +273,7 @@ static bool body_grow(struct exchange *e, size_t need)
 		size = e->route->body_max + 1;
 	if (size == e->size)
 		return true;
-	if (!http_table_hold(e->server->table, e->place, size)) {
+	if (!http_table_hold(e->server->table, e->job.place, size)) {
 		http_reply_busy(&e->r);
 		return false;
 	}
@@ -266,40 +303,38 @@ static enum MHD_Result body_step(struct exchange *e, const char *data, size_t le
 	return e->discarded > DISCARD_MAX ? MHD_NO : MHD_YES;
 }
 
-static void handle(struct exchange *e)
+static enum MHD_Result body_end(struct exchange *e)
 {
-	struct http_request *r = &e->r;
-
 	if (e->length) {
-		r->body = e->body;
-		r->body_length = e->length;
+		e->r.body = e->body;
+		e->r.body_length = e->length;
 	}
-	if (!http_table_enter(e->server->table, e->place)) {
-		http_reply_busy(r);
-		return;
-	}
-	e->route->handle(r, e->route->ctx);
-	http_table_leave(e->server->table, e->place);
+	return e->r.reply.status ? send_reply(e, e->connection) : hand_over(e);
 }
 
 enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *data, size_t *length, void **context)
 {
 	struct exchange *e = *context;
+	enum MHD_Result taken;
 
 	if (!e)
 		return MHD_NO;
-	if (!e->begun)
-		return head_step(e, connection, method, version);
-	if (*length) {
-		enum MHD_Result taken = body_step(e, data, *length);
-
-		*length = 0;
-		return taken;
+	switch (e->stage) {
+	case STAGE_HEAD:
+		return head_step(e, method, version);
+	case STAGE_ADMITTED:
+		return admitted_step(e);
+	case STAGE_HANDLED:
+		return send_reply(e, connection);
+	case STAGE_BODY:
+		break;
 	}
-	if (!e->r.reply.status)
-		handle(e);
-	return send_reply(e, connection);
+	if (!*length)
+		return body_end(e);
+	taken = body_step(e, data, *length);
+	*length = 0;
+	return taken;
 }
 
 void http_exchange_end(void *server, struct MHD_Connection *connection, void **context,
@@ -311,7 +346,7 @@ void http_exchange_end(void *server, struct MHD_Connection *connection, void **c
 	*context = NULL;
 	if (!e)
 		return;
-	http_table_hold(s->table, e->place, 0);
+	http_table_hold(s->table, e->job.place, 0);
 	state(e, HTTP_STATE_IDLE, s->options.idle_seconds, 0);
 	http_request_fini(&e->r);
 	if (e->body)

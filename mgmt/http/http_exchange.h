@@ -6,14 +6,16 @@
 #include <microhttpd.h>
 #include <stdatomic.h>
 
+#include "http/http_pool.h"
 #include "http/http_server.h"
 
 struct http_server {
 	struct http_options options;
 	struct http_table *table;
+	struct http_pool *pool;
 	struct MHD_Daemon *daemon;
 	atomic_ullong requests;
-	atomic_uint streams;
+	atomic_uint streams; /* whose threads run */
 	atomic_bool stopping;
 };
 
@@ -31,6 +33,7 @@ void http_exchange_end(void *server, struct MHD_Connection *connection, void **c
 uint64_t http_exchange_until(unsigned seconds, uint64_t length);
 
 /* The reply as libmicrohttpd sends it; takes body or stream over. NULL: no memory. */
-struct MHD_Response *http_response_new(struct http_server *s, struct http_request *r);
+struct MHD_Response *http_response_new(
+	struct http_server *s, struct http_request *r, struct MHD_Connection *connection);
 
 #endif

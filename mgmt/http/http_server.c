@@ -13,7 +13,7 @@
 #include "http/http_tls.h"
 
 #define HEAD_MAX (64u << 10) /* bytes of a request's line and headers, and of a reply's */
-#define STACK_BYTES (1u << 20)
+#define STREAM_END_US 10000
 #define IDLE_SPARE 30u /* s: the library's own limit is there for clients that take no reply */
 
 /* The target is decoded once, by http_request_target, not here. */
@@ -50,9 +50,9 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
 static struct MHD_Daemon *daemon_start(struct http_server *s)
 {
 	const struct http_options *o = &s->options;
-	unsigned flags = MHD_USE_TLS | MHD_USE_INTERNAL_POLLING_THREAD |
-			 MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_NO_LISTEN_SOCKET |
-			 MHD_USE_ITC | MHD_USE_ERROR_LOG;
+	unsigned flags = MHD_USE_TLS | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+			 MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
+			 MHD_USE_ERROR_LOG;
 
 	struct MHD_OptionItem items[] = {
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)library_log, NULL},
@@ -66,7 +66,6 @@ static struct MHD_Daemon *daemon_start(struct http_server *s)
 		{MHD_OPTION_CONNECTION_LIMIT, 2 * o->limits.connections, NULL},
 		{MHD_OPTION_CONNECTION_TIMEOUT, o->idle_seconds + IDLE_SPARE, NULL},
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_MAX, NULL},
-		{MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, NULL},
 		{MHD_OPTION_END, 0, NULL},
 	};
 
@@ -82,7 +81,8 @@ struct http_server *http_server_new(const struct http_options *options)
 		return NULL;
 	s->options = *options;
 	s->table = http_table_new(&options->limits);
-	s->daemon = s->table ? daemon_start(s) : NULL;
+	s->pool = s->table ? http_pool_new(s->table, options->limits.handled) : NULL;
+	s->daemon = s->pool ? daemon_start(s) : NULL;
 	if (s->daemon)
 		return s;
 	log_error("http: the server cannot be started");
@@ -108,12 +108,14 @@ void http_server_add(struct http_server *s, int fd, const struct sockaddr *addr,
 void http_server_sweep(struct http_server *s)
 {
 	http_table_sweep(s->table, clock_ns());
+	http_pool_sweep(s->pool, clock_ns());
 }
 
 void http_server_stop(struct http_server *s)
 {
 	atomic_store(&s->stopping, true);
 	http_table_stop(s->table);
+	http_pool_stop(s->pool);
 }
 
 unsigned http_server_active(struct http_server *s)
@@ -121,12 +123,23 @@ unsigned http_server_active(struct http_server *s)
 	return http_table_active(s->table);
 }
 
+/* The library wants all connections back that were suspended before it can end. */
+static void daemon_stop(struct http_server *s)
+{
+	http_server_stop(s);
+	http_pool_wait(s->pool);
+	while (atomic_load(&s->streams) > 0)
+		usleep(STREAM_END_US);
+	MHD_stop_daemon(s->daemon);
+}
+
 void http_server_free(struct http_server *s)
 {
 	if (!s)
 		return;
 	if (s->daemon)
-		MHD_stop_daemon(s->daemon);
+		daemon_stop(s);
+	http_pool_free(s->pool);
 	http_table_free(s->table);
 	free(s);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * HTTPS: libmicrohttpd with a thread for each connection. It takes connections that somebody else accepted, keeps
- * them within the limits of http_table.h, and hands whole, checked requests to the routes' handlers.
+ * HTTPS: one thread of libmicrohttpd's for all connections, a pool of threads for the handlers. It takes connections
+ * that somebody else accepted, keeps them within the limits of http_table.h, and hands whole, checked requests to the
+ * routes' handlers.
  */
 #ifndef WEIR_HTTP_HTTP_SERVER_H
 #define WEIR_HTTP_HTTP_SERVER_H
@@ -15,6 +16,7 @@ struct http_options {
 		head_seconds; /* from the start of a connection or request line until the last header */
 	unsigned body_seconds; /* for a body, or a reply to be taken; larger ones get more */
 	unsigned idle_seconds; /* between requests */
+	unsigned turn_seconds; /* how long a request waits to be handled */
 	bool hsts;
 	const struct http_route *routes; /* must stay */
 	unsigned route_count;

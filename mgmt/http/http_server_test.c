@@ -81,11 +81,11 @@ static void begin(void)
 					       .handled = 8,
 					       .handled_each = 8,
 					       .bodies = 10000,
-					       .bodies_each = 10000,
-					       .handled_wait_ms = 1000},
+					       .bodies_each = 10000},
 		.head_seconds = 10,
 		.body_seconds = 10,
 		.idle_seconds = 10,
+		.turn_seconds = 5,
 		.hsts = true,
 		.routes = routes,
 		.route_count = sizeof(routes) / sizeof(*routes)};

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "http/http_table.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define ENDING_MAX 64u /* connections that were told to end and have not yet */
 
@@ -22,8 +20,7 @@ struct http_place {
 
 struct http_table {
 	struct http_limits limits;
-	pthread_mutex_t lock;	/* of all below */
-	pthread_cond_t changed; /* handled became less, or the server stops */
+	pthread_mutex_t lock; /* of all below */
 	bool stopping;
 	uint64_t changes;
 	unsigned handled;
@@ -36,7 +33,6 @@ struct http_table *http_table_new(const struct http_limits *limits)
 {
 	unsigned count = limits->connections + ENDING_MAX;
 	struct http_table *t = calloc(1, sizeof(*t) + count * sizeof(t->places[0]));
-	pthread_condattr_t monotonic;
 
 	if (!t)
 		return NULL;
@@ -45,10 +41,6 @@ struct http_table *http_table_new(const struct http_limits *limits)
 	for (unsigned i = 0; i < count; i++)
 		t->places[i].fd = -1;
 	pthread_mutex_init(&t->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&t->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
 	return t;
 }
 
@@ -56,7 +48,6 @@ void http_table_free(struct http_table *t)
 {
 	if (!t)
 		return;
-	pthread_cond_destroy(&t->changed);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
@@ -243,42 +234,17 @@ bool http_table_hold(struct http_table *t, struct http_place *place, size_t byte
 	return fits;
 }
 
-static struct timespec later(unsigned ms)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	ts.tv_sec += ms / 1000;
-	ts.tv_nsec += ms % 1000 * 1000000l;
-	if (ts.tv_nsec >= 1000000000l) {
-		ts.tv_sec++;
-		ts.tv_nsec -= 1000000000l;
-	}
-	return ts;
-}
-
-static bool may_enter(const struct http_table *t, const struct http_place *place)
-{
-	return t->handled < t->limits.handled &&
-	       handled_of(t, place->source) < t->limits.handled_each;
-}
-
 bool http_table_enter(struct http_table *t, struct http_place *place)
 {
-	struct timespec deadline = later(t->limits.handled_wait_ms);
-	int rc = 0;
-
 	pthread_mutex_lock(&t->lock);
-	place->until_ns = 0;
-	while (!t->stopping && rc == 0 && !may_enter(t, place))
-		rc = pthread_cond_timedwait(&t->changed, &t->lock, &deadline);
-	bool entered = !t->stopping && may_enter(t, place);
-	if (entered) {
+	bool may = t->handled < t->limits.handled &&
+		   handled_of(t, place->source) < t->limits.handled_each;
+	if (may) {
 		t->handled++;
 		place->handled = true;
 	}
 	pthread_mutex_unlock(&t->lock);
-	return entered;
+	return may;
 }
 
 void http_table_leave(struct http_table *t, struct http_place *place)
@@ -286,7 +252,6 @@ void http_table_leave(struct http_table *t, struct http_place *place)
 	pthread_mutex_lock(&t->lock);
 	t->handled--;
 	place->handled = false;
-	pthread_cond_broadcast(&t->changed);
 	pthread_mutex_unlock(&t->lock);
 }
 
@@ -297,7 +262,6 @@ void http_table_stop(struct http_table *t)
 	for (unsigned i = 0; i < t->count; i++)
 		if (waits_for_client(&t->places[i]))
 			end(&t->places[i]);
-	pthread_cond_broadcast(&t->changed);
 	pthread_mutex_unlock(&t->lock);
 }
 

@@ -17,7 +17,6 @@ struct http_limits {
 	unsigned connections, connections_each; /* each: of one address */
 	unsigned handled, handled_each;		/* requests at once */
 	size_t bodies, bodies_each;		/* bytes */
-	unsigned handled_wait_ms;		/* how long a request waits for its turn */
 };
 
 enum http_state {
@@ -57,11 +56,11 @@ void http_table_sweep(struct http_table *t, uint64_t now_ns);
 /* Room for a body's bytes: the connection holds that many from now on. False: too much in all. */
 bool http_table_hold(struct http_table *t, struct http_place *place, size_t bytes);
 
-/* Waits for a request's turn to be handled, which takes the limit off. False: none came, or the server stops. */
+/* Takes a request's turn to be handled. False: there are too many. */
 bool http_table_enter(struct http_table *t, struct http_place *place);
 void http_table_leave(struct http_table *t, struct http_place *place);
 
-/* From now on nobody enters, and whoever waits for a client is ended. */
+/* From now on whoever waits for a client is ended. */
 void http_table_stop(struct http_table *t);
 
 /* Connections that are neither idle nor ended. */

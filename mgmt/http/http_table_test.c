@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -16,8 +15,7 @@ static const struct http_limits limits = {.connections = 6,
 	.handled = 3,
 	.handled_each = 2,
 	.bodies = 1000,
-	.bodies_each = 600,
-	.handled_wait_ms = 50};
+	.bodies_each = 600};
 
 static struct http_table *t;
 static int ends[SOCKETS_MAX][2];
@@ -156,56 +154,30 @@ static void test_bodies(void)
 	finish();
 }
 
-static void *leave_soon(void *place)
-{
-	usleep(20000);
-	http_table_leave(t, place);
-	return NULL;
-}
-
 static void test_turns(void)
 {
-	pthread_t thread;
-
 	begin();
-	struct http_place *a = from("192.0.2.1", 5), *b = from("192.0.2.1", 5);
-	struct http_place *c = from("192.0.2.1", 5), *d = from("192.0.2.2", 5);
-	struct http_place *e = from("192.0.2.3", 5);
+	struct http_place *a = from("192.0.2.1", 0), *b = from("192.0.2.1", 0);
+	struct http_place *c = from("192.0.2.1", 0), *d = from("192.0.2.2", 0);
+	struct http_place *e = from("192.0.2.3", 0);
 	CHECK(http_table_enter(t, a) && http_table_enter(t, b));
 	CHECK(!http_table_enter(t, c)); /* of one address */
 	CHECK(http_table_enter(t, d));
 	CHECK(!http_table_enter(t, e)); /* of all */
-	http_table_sweep(t, 10);
-	CHECK(!ended(0) && !ended(2)); /* who is handled, or waits for it, is not late */
-	CHECK_INT(pthread_create(&thread, NULL, leave_soon, a), 0);
+	http_table_leave(t, a);
 	CHECK(http_table_enter(t, c));
-	pthread_join(thread, NULL);
 	finish();
-}
-
-static void *stop_soon(void *unused)
-{
-	usleep(20000);
-	http_table_stop(t);
-	return NULL;
 }
 
 static void test_stop(void)
 {
-	pthread_t thread;
-
 	begin();
-	struct http_place *a = from("192.0.2.1", 0), *b = from("192.0.2.1", 0);
-	struct http_place *c = from("192.0.2.1", 0), *idle = from("192.0.2.1", 0);
-	CHECK(http_table_enter(t, a) && http_table_enter(t, b));
+	struct http_place *a = from("192.0.2.1", 0), *idle = from("192.0.2.1", 0);
 	http_table_state(t, a, HTTP_STATE_BODY, 0);
 	http_table_state(t, idle, HTTP_STATE_IDLE, 0);
-	CHECK_INT(pthread_create(&thread, NULL, stop_soon, NULL), 0);
-	CHECK(!http_table_enter(t, c));
-	pthread_join(thread, NULL);
+	http_table_stop(t);
 	CHECK(!from("192.0.2.7", 0));
-	CHECK(ended(3) && !ended(0));
-	http_table_leave(t, a);
+	CHECK(ended(1) && !ended(0));
 	http_table_state(t, a, HTTP_STATE_REPLY, 0);
 	CHECK(!ended(0));
 	http_table_state(t, a, HTTP_STATE_IDLE, 0);

@@ -306,11 +306,11 @@ int main(int argc, char **argv)
 						   .handled = 32,
 						   .handled_each = 8,
 						   .bodies = 96u << 20,
-						   .bodies_each = 48u << 20,
-						   .handled_wait_ms = 5000},
+						   .bodies_each = 48u << 20},
 					.head_seconds = 10,
 					.body_seconds = 30,
-					.idle_seconds = 60}};
+					.idle_seconds = 60,
+					.turn_seconds = 5}};
 
 	if (!options_parse(argc, argv, &m.o)) {
 		fputs(usage, stderr);

@@ -7,7 +7,7 @@ import ssl
 
 import pytest
 from mgmt_alone import Alone, alone, read_reply, status  # noqa: F401  (alone is a fixture)
-from topo import Topology, wait_until
+from topo import Topology, build_dir, wait_until
 
 WHO = {"token": "A" * 26}
 GET = b"GET /mgmt HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -214,3 +214,25 @@ def test_killed_and_back(own):
         own.mgmt.start()
         assert own.mgmt.request("GET", "/mgmt/tm/sys", **WHO).status == 401
     assert own.cp.status()["generation"] == generation
+
+
+def resident_kb(alone):
+    return int(pathlib.Path(f"/proc/{alone.mgmt.pid}/status").read_text().split("VmRSS:")[1].split()[0])
+
+
+@pytest.mark.skipif(build_dir().name == "build-sanitize", reason="a sanitizer keeps what was freed")
+@pytest.mark.parametrize("headers", [(), ("-H", "Connection: close")], ids=["one connection", "many connections"])
+def test_memory_stays_level(own, headers, request):
+    """A connection for each request, as Ansible does, or one for all, as the SDK."""
+    seconds = 60 if request.config.getoption("--long") else 2
+    token = own.login()
+
+    def load(duration):
+        done = own.ns.run(["wrk", "-t1", "-c4", f"-d{duration}s", "-H", f"X-F5-Auth-Token: {token}", *headers,
+                           own.mgmt.url + "/mgmt/tm/ltm/pool"], timeout=duration + 30)
+        assert "Non-2xx" not in done.stdout and "Socket errors" not in done.stdout, done.stdout
+
+    load(2)
+    before = resident_kb(own)
+    load(seconds)
+    assert resident_kb(own) - before < 512
