@@ -3,6 +3,7 @@
 """Reads schema/*.json (and schema/include/, lists of fields that several kinds share) and writes the model's C (structs, tables, libconfuse grammar) or its reference.
 
 usage: generate.py c SCHEMA_DIR OUT_DIR | generate.py docs SCHEMA_DIR OUT_DIR
+       generate.py openapi SCHEMA_DIR OUT_FILE VERSION
        generate.py check SCHEMA_DIR DOCS_DIR   (fails if the pages in DOCS_DIR are not up to date)
 """
 import fnmatch
@@ -13,6 +14,7 @@ import sys
 
 import emit_c
 import emit_docs
+import emit_openapi
 
 TYPES = {"int", "enum", "flag", "string", "ip", "prefix", "mask", "ref", "refs", "services", "strings", "endpoint",
          "holds", "monitor-rule", "destination", "rows"}
@@ -196,6 +198,9 @@ def main():
         write(os.path.join(out, "model_kinds.h"), emit_c.header(kinds))
         write(os.path.join(out, "model_kinds.c"), emit_c.tables(kinds))
         write(os.path.join(out, "model_grammar.c"), emit_c.grammar(kinds))
+        return 0
+    if action == "openapi":
+        write(out, emit_openapi.source(kinds, sys.argv[4]))
         return 0
     pages = emit_docs.pages(kinds)
     if action == "docs":

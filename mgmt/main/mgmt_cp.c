@@ -182,3 +182,10 @@ int mgmt_cp_ask(void *ctx, json_t *request, bool (*row)(void *arg, json_t *row),
 	json_decref(request);
 	return rc;
 }
+
+int mgmt_cp_connect(void *ctx)
+{
+	struct mgmt_cp *cp = ctx;
+
+	return ipc_connect(cp->path, ANSWER_TIMEOUT_MS);
+}

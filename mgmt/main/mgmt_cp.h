@@ -23,4 +23,7 @@ void mgmt_cp_stop(struct mgmt_cp *cp);
 int mgmt_cp_ask(void *cp, json_t *request, bool (*row)(void *arg, json_t *row), void *arg,
 	json_t **result, json_t **error);
 
+/* A connection of the caller's own, to be closed, or -errno. mgmt_cp_stop does not end it. */
+int mgmt_cp_connect(void *cp);
+
 #endif

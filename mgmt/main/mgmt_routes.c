@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "main/mgmt_routes.h"
 
+#include "observe/observe.h"
+
 #define LOGIN_BODY_MAX 16384u
 
 static bool admit(struct http_request *r, void *ctx)
@@ -26,6 +28,32 @@ static void handle_rest(struct http_request *r, void *ctx)
 	rest_handle(r, parts->rest, &backend);
 }
 
+static struct observe_backend observed(const struct mgmt_parts *parts)
+{
+	return (struct observe_backend){{mgmt_cp_ask, parts->cp}, mgmt_cp_connect};
+}
+
+static void handle_metrics(struct http_request *r, void *ctx)
+{
+	struct observe_backend backend = observed(ctx);
+
+	observe_metrics(r, &backend);
+}
+
+static void handle_events(struct http_request *r, void *ctx)
+{
+	struct observe_backend backend = observed(ctx);
+
+	observe_events(r, &backend);
+}
+
+static void handle_openapi(struct http_request *r, void *ctx)
+{
+	struct observe_backend backend = observed(ctx);
+
+	observe_openapi(r, &backend);
+}
+
 unsigned mgmt_routes(struct http_route routes[MGMT_ROUTES_MAX], struct mgmt_parts *parts)
 {
 	const struct http_route all[] = {
@@ -34,6 +62,12 @@ unsigned mgmt_routes(struct http_route routes[MGMT_ROUTES_MAX], struct mgmt_part
 			LOGIN_BODY_MAX, true, NULL},
 		{"/mgmt/shared/file-transfer/uploads", handle_rest, parts,
 			{"application/octet-stream"}, HTTP_UPLOAD_MAX, false, admit},
+		{OBSERVE_METRICS, handle_metrics, parts, {"application/json"}, HTTP_BODY_MAX, false,
+			admit},
+		{OBSERVE_EVENTS, handle_events, parts, {"application/json"}, HTTP_BODY_MAX, false,
+			admit},
+		{OBSERVE_OPENAPI, handle_openapi, parts, {"application/json"}, HTTP_BODY_MAX, false,
+			admit},
 		{"/iControl", handle_nothing, parts, {"text/xml"}, HTTP_BODY_MAX, false, admit},
 	};
 	unsigned count = sizeof(all) / sizeof(*all);

@@ -7,7 +7,7 @@
 #include "main/mgmt_cp.h"
 #include "rest/rest.h"
 
-#define MGMT_ROUTES_MAX 8u
+#define MGMT_ROUTES_MAX 12u
 
 /* What handlers need; it stays while they run. */
 struct mgmt_parts {

@@ -13,7 +13,7 @@ CONTROLPLANE = {"ipc": 1, "model": 2, "state": 3, "store": 4, "compile": 5, "ker
                 "main": 12}
 CONTROLPLANE_SEES = {"base", "wire", "api"}  # of the dataplane
 
-MGMT = {"main", "http", "auth", "files", "rest", "soap", "ui", "cli", "snmp", "agent"}
+MGMT = {"main", "http", "auth", "files", "rest", "soap", "ui", "cli", "snmp", "agent", "observe"}
 MGMT_SEES = {("dataplane", "base"), ("dataplane", "wire"), ("dataplane", "api"), ("controlplane", "ipc"),
              ("controlplane", "model")}
 
