@@ -28,11 +28,11 @@ struct files_range {
 	uint64_t start, end, total;
 };
 
-/* dir exists. NULL: no memory. */
+/* dir is made when it is first needed. NULL: no memory. */
 struct files *files_new(const char *dir, const struct files_limits *limits);
 void files_free(struct files *f);
 
-/* Letters, digits and a few marks, none that means something to a path or a shell; no dot first. */
+/* Letters, digits and a few marks, none that means something to a path or a shell; no dot or dash first. */
 bool files_name_ok(const char *name);
 
 /* "0-99/100" as clients write Content-Range, "bytes 0-99/100" too. Its order is not checked. */

@@ -26,10 +26,10 @@ int files_refuse(int rc, char reason[FILES_REASON_MAX], const char *format, ...)
 
 bool files_name_ok(const char *name)
 {
-	static const char marks[] = "._-+@=,:~%";
+	static const char marks[] = "._-+@=";
 	size_t n = strlen(name);
 
-	if (n == 0 || n > FILES_NAME_MAX || *name == '.')
+	if (n == 0 || n > FILES_NAME_MAX || *name == '.' || *name == '-')
 		return false;
 	for (; *name; name++)
 		if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
@@ -45,7 +45,12 @@ int area_open(struct files *f, const char *user, bool make, char reason[FILES_RE
 	if (!files_name_ok(user))
 		return files_refuse(
 			-EINVAL, reason, "a user of the name '%.64s' has no place for files", user);
+	if (make && mkdir(f->dir, 0700) && errno != EEXIST)
+		return files_refuse(
+			-errno, reason, "the place for files cannot be made: %s", strerror(errno));
 	top = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (top < 0 && errno == ENOENT)
+		return -ENOENT;
 	if (top < 0)
 		return files_refuse(-errno, reason, "the place for files cannot be opened: %s",
 			strerror(errno));

@@ -10,6 +10,8 @@
 #include "rest/rest_login.h"
 #include "rest/rest_refuse.h"
 #include "rest/rest_transaction.h"
+#include "rest/rest_files.h"
+#include "rest/rest_ucs.h"
 #include "rest/rest_upload.h"
 
 #define UPLOADS "/mgmt/shared/file-transfer/uploads" /* bodies are files */
@@ -33,8 +35,8 @@ struct rest *rest_new(const struct rest_settings *settings)
 		settings->version ? settings->version : REST_VERSION_DEFAULT);
 	rest->check_generation = settings->check_generation;
 	rest->transactions = rest_transactions_new();
-	rest->upload_dir = settings->upload_dir ? strdup(settings->upload_dir) : NULL;
-	if (rest->transactions && (rest->upload_dir || !settings->upload_dir))
+	rest->tasks = rest_tasks_new();
+	if (rest->transactions && rest->tasks && rest_files_init(rest, settings->upload_dir) == 0)
 		return rest;
 	rest_free(rest);
 	return NULL;
@@ -45,7 +47,8 @@ void rest_free(struct rest *rest)
 	if (!rest)
 		return;
 	rest_transactions_free(rest->transactions);
-	free(rest->upload_dir);
+	rest_tasks_free(rest->tasks);
+	rest_files_fini(rest);
 	free(rest);
 }
 
@@ -155,6 +158,8 @@ static void handle_branch(struct rest_call *call)
 	} branches[] = {
 		{"/mgmt/tm/transaction", rest_transaction},
 		{"/mgmt/tm/util", rest_util},
+		{"/mgmt/tm/sys/ucs", rest_ucs},
+		{"/mgmt/tm/task/sys/ucs", rest_ucs_task},
 		{"/mgmt/tm/sys/config", rest_config},
 		{"/mgmt/tm/sys/crypto/cert", rest_crypto},
 		{"/mgmt/tm/sys/crypto/key", rest_crypto},
@@ -164,6 +169,7 @@ static void handle_branch(struct rest_call *call)
 		{"/mgmt/shared/authz/users", rest_users},
 		{"/mgmt/shared/identified-devices/config/device-info", rest_device_info},
 		{UPLOADS, rest_upload},
+		{"/mgmt/shared/file-transfer/ucs-downloads", rest_ucs_download},
 	};
 
 	for (size_t i = 0; i < sizeof(branches) / sizeof(*branches); i++) {

@@ -13,11 +13,15 @@
 	"X-F5-REST-Coordination-Id" /* header: the change belongs to a transaction */
 
 struct rest_transactions;
+struct rest_tasks;
+struct files;
 
 struct rest {
 	char version[32];
 	bool check_generation;
-	char *upload_dir; /* NULL: no files are taken */
+	struct files *uploads, *archives; /* NULL: no files are taken */
+	struct rest_tasks *tasks;
+	_Atomic bool load_failed; /* of the last archive, as a device tells it */
 	struct rest_transactions *transactions;
 };
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ipc/ipc.h"
 #include "rest/rest_files.h"
@@ -20,8 +21,7 @@ static const char *word_of(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* Repeats what was asked, with the result if there is one. */
-static void reply_echo(struct rest_call *call, const char *kind, const struct text *result)
+void rest_reply_echo(struct rest_call *call, const char *kind, const struct text *result)
 {
 	json_t *reply = json_copy(call->body);
 
@@ -33,7 +33,7 @@ static void reply_echo(struct rest_call *call, const char *kind, const struct te
 	http_reply_json(call->http, 200, reply);
 }
 
-static bool takes_post(struct rest_call *call)
+bool rest_takes_post(struct rest_call *call)
 {
 	if (call->http->method == HTTP_POST && call->body)
 		return true;
@@ -61,13 +61,14 @@ static const json_t *option_of(const json_t *body, const char *name)
 
 static void config_load(struct rest_call *call, const char *user)
 {
-	const char *file = json_string_value(option_of(call->body, "file")), *why;
+	const char *file = json_string_value(option_of(call->body, "file"));
+	char why[FILES_REASON_MAX];
 	bool merge = json_is_true(option_of(call->body, "merge"));
 	bool verify = json_is_true(option_of(call->body, "verify"));
 
-	if (rest_load(call, user, file, merge, verify, &why))
-		reply_echo(call, "tm:sys:config:loadstate", NULL);
-	else if (why)
+	if (rest_load(call, user, file, merge, verify, why))
+		rest_reply_echo(call, "tm:sys:config:loadstate", NULL);
+	else if (*why)
 		rest_refuse_with(call, 400, REST_ERROR_CONFIG,
 			"01070734:3: Configuration error: %s: %s", file, why);
 	else
@@ -79,7 +80,7 @@ static void config_save(struct rest_call *call)
 	bool force = json_is_true(option_of(call->body, "force"));
 
 	if (rest_ask(call, json_pack("{s:s, s:b}", "op", "save", "force", force), NULL, NULL, NULL))
-		reply_echo(call, "tm:sys:config:savestate", NULL);
+		rest_reply_echo(call, "tm:sys:config:savestate", NULL);
 	else
 		rest_refuse(call);
 }
@@ -87,7 +88,7 @@ static void config_save(struct rest_call *call)
 void rest_config(struct rest_call *call)
 {
 	const char *command = word_of(call->body, "command");
-	json_t *who = takes_post(call) ? rest_whoami(call) : NULL;
+	json_t *who = rest_takes_post(call) ? rest_whoami(call) : NULL;
 
 	if (who && !strcmp(command, "save"))
 		config_save(call);
@@ -108,7 +109,7 @@ void rest_crypto(struct rest_call *call)
 	json_t *body =
 		json_pack("{s:s, s:s}", "name", word_of(call->body, "name"), "sourcePath", path);
 
-	if (takes_post(call)) {
+	if (rest_takes_post(call)) {
 		if (strcmp(word_of(call->body, "command"), "install") || !*path)
 			rest_refuse_with(call, 400, REST_ERROR_VALUE,
 				"only install with from-local-file is supported");
@@ -118,7 +119,7 @@ void rest_crypto(struct rest_call *call)
 					    key ? "sys file ssl-key" : "sys file ssl-cert", "body",
 					    body),
 				    NULL, NULL, NULL))
-				reply_echo(call, "tm:sys:crypto:installstate", NULL);
+				rest_reply_echo(call, "tm:sys:crypto:installstate", NULL);
 			else
 				rest_refuse(call);
 		}
@@ -160,53 +161,76 @@ static void unix_rm(
 	if (a->count == 0)
 		text_printf(out, "/bin/rm: missing operand\n");
 	for (unsigned i = 0; i < a->count; i++) {
-		const char *name = rest_file_name(a->word[i]);
-		int rc = name ? rest_file_remove(call->rest->upload_dir, user, name) : -ENOENT;
+		char why[FILES_REASON_MAX];
+		struct rest_file file;
 
-		if (rc)
-			text_printf(out, "/bin/rm: cannot remove '%s': %s\n", a->word[i],
-				rest_upload_why(rc));
+		if (!rest_file_find(call->rest, user, a->word[i], &file, why) ||
+			files_remove(file.files, file.area, file.name, why))
+			text_printf(out, "/bin/rm: cannot remove '%s': %s\n", a->word[i], why);
 	}
 }
 
 static void unix_mv(
 	struct rest_call *call, const char *user, const struct args *a, struct text *out)
 {
-	const char *from = a->count == 2 ? rest_file_name(a->word[0]) : NULL;
-	const char *to = a->count == 2 ? rest_file_name(a->word[1]) : NULL;
-	int rc = from && to ? rest_file_rename(call->rest->upload_dir, user, from, to) : -ENOENT;
+	char why[FILES_REASON_MAX] = "give two names";
+	struct rest_file from, to;
 
-	if (rc)
-		text_printf(out, "/bin/mv: cannot move '%s': %s\n", a->count ? a->word[0] : "",
-			rest_upload_why(rc));
+	if (a->count != 2 || !rest_file_find(call->rest, user, a->word[0], &from, why) ||
+		!rest_file_find(call->rest, user, a->word[1], &to, why) ||
+		files_move(from.files, from.area, from.name, to.files, to.area, to.name, why))
+		text_printf(
+			out, "/bin/mv: cannot move '%s': %s\n", a->count ? a->word[0] : "", why);
 }
 
-static bool is_area(const char *path)
+/* A folder's name, with or without its last slash. */
+static bool is_folder(const char *path, const char *folder)
 {
-	size_t n = strlen(path);
+	size_t n = strlen(folder);
 
-	return !strncmp(path, REST_FILES_PATH, n) && n + 1 >= strlen(REST_FILES_PATH);
+	return !strncmp(path, folder, n - 1) && (!path[n - 1] || !strcmp(path + n - 1, "/"));
+}
+
+static void put_folder(struct files *files, const char *area, struct text *out)
+{
+	json_t *rows = files ? files_list(files, area) : NULL, *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+	{
+		text_printf(out, "%s\n", word_of(row, "name"));
+	}
+	json_decref(rows);
+}
+
+static void put_file(struct rest_call *call, const char *user, const char *path, struct text *out)
+{
+	char why[FILES_REASON_MAX];
+	struct rest_file file;
+	uint64_t size;
+	int fd = rest_file_find(call->rest, user, path, &file, why)
+			 ? files_open(file.files, file.area, file.name, &size, why)
+			 : -1;
+
+	if (fd < 0) {
+		text_printf(out, "/bin/ls: cannot access %s: No such file or directory\n", path);
+		return;
+	}
+	close(fd);
+	text_printf(out, "%s\n", path);
 }
 
 static void unix_ls(
 	struct rest_call *call, const char *user, const struct args *a, struct text *out)
 {
-	json_t *names = rest_file_list(call->rest->upload_dir, user), *each;
-	const char *path = a->count ? a->word[0] : "";
-	const char *one = *path && !is_area(path) ? rest_file_name(path) : NULL;
-	bool found = false;
-	size_t i;
+	const char *path = a->count ? a->word[0] : REST_FILES_PATH;
 
-	json_array_foreach(names, i, each)
-	{
-		if (one ? strcmp(one, json_string_value(each)) : *path && !is_area(path))
-			continue;
-		text_printf(out, "%s\n", one ? path : json_string_value(each));
-		found = true;
-	}
-	if (!found && *path && !is_area(path))
-		text_printf(out, "/bin/ls: cannot access %s: No such file or directory\n", path);
-	json_decref(names);
+	if (is_folder(path, REST_FILES_PATH) || is_folder(path, "/tmp/"))
+		put_folder(call->rest->uploads, user, out);
+	else if (is_folder(path, REST_ARCHIVES_PATH))
+		put_folder(call->rest->archives, REST_ARCHIVES_AREA, out);
+	else
+		put_file(call, user, path, out);
 }
 
 /* ---- util/bash ---- */
@@ -277,6 +301,21 @@ static void put_uptime(struct rest_call *call, struct text *out)
 	json_decref(row);
 }
 
+/* Who uploads an archive gives it an owner and a mode. */
+static bool is_owners(const char *command)
+{
+	static const char begin[] = "chown root:root " REST_ARCHIVES_PATH;
+	char name[FILES_NAME_MAX + 1], again[FILES_NAME_MAX + 1];
+	unsigned mode;
+	int n = 0;
+
+	return !strncmp(command, begin, sizeof(begin) - 1) &&
+	       sscanf(command + sizeof(begin) - 1,
+		       "%128[^;];chmod %o " REST_ARCHIVES_PATH "%128[^; ]%n", name, &mode, again,
+		       &n) == 3 &&
+	       n && !command[sizeof(begin) - 1 + (size_t)n] && !strcmp(name, again);
+}
+
 /* All that is known; everything else is no command. */
 static void run_bash(struct rest_call *call, const char *user, char *command, struct text *out)
 {
@@ -294,6 +333,8 @@ static void run_bash(struct rest_call *call, const char *user, char *command, st
 		put_version(call, out);
 	else if (!strcmp(command, "cat /proc/uptime"))
 		put_uptime(call, out);
+	else if (is_owners(command))
+		return; /* files are weir-mgmt's, and stay it */
 	else if (!strncmp(command, "tmsh ", 5))
 		run_tmsh(call, user, command + 5, out);
 	else
@@ -321,7 +362,7 @@ static bool bash(struct rest_call *call, const char *user, const char *args, str
 
 /* ---- util ---- */
 
-static bool is_administrator(const json_t *who)
+bool rest_is_administrator(const json_t *who)
 {
 	json_t *role;
 	size_t i;
@@ -377,15 +418,15 @@ static void run_util(struct rest_call *call, const char *user)
 		text_printf(&out, "/bin/bash: %s: command not found\n", name);
 	snprintf(kind, sizeof(kind), "tm:util:%s:runstate", name);
 	if (done)
-		reply_echo(call, kind, &out);
+		rest_reply_echo(call, kind, &out);
 	text_fini(&out);
 }
 
 void rest_util(struct rest_call *call)
 {
-	json_t *who = takes_post(call) ? rest_whoami(call) : NULL;
+	json_t *who = rest_takes_post(call) ? rest_whoami(call) : NULL;
 
-	if (who && is_administrator(who))
+	if (who && rest_is_administrator(who))
 		run_util(call, word_of(who, "user"));
 	else if (who)
 		http_reply_error(call->http, 403,

@@ -6,6 +6,7 @@
 #ifndef WEIR_REST_REST_COMMAND_H
 #define WEIR_REST_REST_COMMAND_H
 
+#include "files/files.h"
 #include "rest/rest_call.h"
 
 void rest_config(struct rest_call *call); /* sys/config: save, load */
@@ -15,8 +16,20 @@ void rest_crypto(struct rest_call *call); /* sys/crypto/{cert,key}: install */
 /* The output of a tmsh command of a user; what went wrong stands in it. */
 void rest_tmsh(struct rest_call *call, const char *user, const char *command, struct text *out);
 
-/* Loads a configuration, or a file of the user's; what weir-cp says is left in the call. */
+/* What weir-cp refused, or that it is not there, as a line. */
+void rest_tmsh_refusal(struct rest_call *call, struct text *out);
+
+/* Loads a configuration, or a file of the user's; what weir-cp says is left in the call, else why not. */
 bool rest_load(struct rest_call *call, const char *user, const char *file, bool merge, bool verify,
-	const char **why);
+	char why[FILES_REASON_MAX]);
+
+/* Repeats what was asked, with the result if there is one. */
+void rest_reply_echo(struct rest_call *call, const char *kind, const struct text *result);
+
+/* False: another method than POST, or no body; answered. */
+bool rest_takes_post(struct rest_call *call);
+
+/* Of all partitions, by what "whoami" says. */
+bool rest_is_administrator(const json_t *who);
 
 #endif

@@ -175,32 +175,138 @@ static void test_files(void)
 }
 
 /* Each has his own. */
-static void test_areas(const char *dir)
+static void test_areas(void)
 {
-	char *text = NULL;
+	char *text = NULL, why[FILES_REASON_MAX];
+	struct files_range range = {0, 0, 1};
+	bool complete;
 	size_t length;
 
-	CHECK_INT(rest_file_write(dir, "a", "x", 0, 1, "1", 1), 0);
-	CHECK_INT(rest_file_read(dir, "b", "x", 9, &text, &length), -ENOENT);
-	CHECK_INT(rest_file_read(dir, "a", "x", 0, &text, &length), -EFBIG);
-	CHECK_INT(rest_file_write(dir, "../a", "x", 0, 1, "1", 1), -EINVAL);
-	CHECK_INT(rest_file_write(dir, "a", "y", 0, REST_FILE_MAX + 1, "1", 1), -EFBIG);
-	CHECK_INT(rest_file_write(NULL, "a", "y", 0, 1, "1", 1), -EOPNOTSUPP);
-	CHECK_INT(rest_file_remove(dir, "a", "x"), 0);
+	CHECK_INT(files_put(fake_rest->uploads, "a", "x", &range, "1", &complete, why), 0);
+	CHECK_INT(rest_file_read(fake_rest, "b", "x", 9, &text, &length, why), -ENOENT);
+	CHECK_INT(rest_file_read(fake_rest, "a", "x", 0, &text, &length, why), -EFBIG);
+	CHECK_INT(rest_file_read(fake_rest, "a", REST_ARCHIVES_PATH "x", 9, &text, &length, why),
+		-EACCES);
+	CHECK_INT(rest_file_read(fake_rest, "a", "/tmp/x", 9, &text, &length, why), 0);
+	CHECK_STR(text, "1");
+	free(text);
+}
+
+static const char *found(const char *path)
+{
+	static struct rest_file file;
+	char why[FILES_REASON_MAX];
+
+	return rest_file_find(fake_rest, "a", path, &file, why) ? file.name : "";
 }
 
 static void test_names(void)
 {
 	static const char *const wrong[] = {"", "/", "/tmp/", "/etc/passwd", "/tmp/../etc/passwd",
 		"/tmp/a/b", "..", ".", "a/b", "file:/etc/x", "/tmp/.x", "/tmp/a b", "/tmp/a\n",
-		"/var/config/rest/downloads/tmp/x"};
+		"/var/config/rest/downloads/tmp/x", "/var/config/rest/downloads//tmp/x",
+		"/var/local/ucs/", "/var/local/ucs/../x"};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		CHECK(!rest_file_name(wrong[i]));
-	CHECK_STR(rest_file_name("file:/var/config/rest/downloads/x.crt"), "x.crt");
-	CHECK_STR(rest_file_name("/var/config/rest/downloads//tmp/x") ?: "", "");
-	CHECK_STR(rest_file_name("file:///tmp/x"), "x");
-	CHECK_STR(rest_file_name("x"), "x");
+		CHECK_STR(found(wrong[i]), "");
+	CHECK_STR(found("file:/var/config/rest/downloads/x.crt"), "x.crt");
+	CHECK_STR(found("file:///tmp/x"), "x");
+	CHECK_STR(found("x"), "x");
+	CHECK_STR(found("/var/local/ucs/x.ucs"), "x.ucs");
+}
+
+/* ---- archives ---- */
+
+#define UCS "/mgmt/tm/sys/ucs"
+#define DOWNLOAD "/mgmt/shared/file-transfer/ucs-downloads/"
+#define STATUS "{\"rows\":[{\"version\":\"0.1\",\"generation\":7}],\"result\":{}}"
+
+static unsigned ask_ucs(enum http_method method, const char *path, const char *body)
+{
+	fake_answer(ADMIN);
+	return fake_request(method, path, body);
+}
+
+static void archive_save(void)
+{
+	fake_answer(ADMIN);
+	fake_answer(STATUS);
+	fake_answer("{\"rows\":[\"ltm pool a { }\\n\",\"ltm monitor http m {\\n    password "
+		    "$W$1$x\\n}\\n\"],\"result\":{}}");
+	CHECK_INT(fake_request(HTTP_POST, UCS, "{\"command\":\"save\",\"name\":\"site\"}"), 200);
+	CHECK_STR(fake_said("command"), "save");
+}
+
+static unsigned archive_load(const char *answer)
+{
+	fake_answer(ADMIN);
+	fake_answer(answer);
+	fake_answer(DONE);
+	return fake_request(HTTP_POST, UCS, "{\"command\":\"load\",\"name\":\"site.ucs\"}");
+}
+
+static void test_archives(void)
+{
+	CHECK_INT(ask_ucs(HTTP_GET, UCS, NULL), 200);
+	CHECK(!json_object_get(fake_reply, "items"));
+	archive_save();
+	CHECK_INT(ask_ucs(HTTP_GET, UCS, NULL), 200);
+	CHECK_INT(json_array_size(json_object_get(fake_reply, "items")), 1);
+	CHECK_INT(archive_load(DONE), 200);
+	CHECK_STR(fake_asked(1, "file"), "\"site.ucs\"");
+	CHECK(strstr(fake_asked(1, "text"), "ltm pool a { }"));
+	CHECK_STR(fake_asked(2, "op"), "\"save\"");
+	CHECK_INT(archive_load("{\"error\":{\"code\":400,\"field\":\"password\",\"reason\":\"was "
+			       "encrypted by another machine: give it in plain text\"}}"),
+		400);
+	CHECK(strstr(fake_said("message"), "ltm monitor http m password"));
+	CHECK(strstr(bash("-c 'tmsh show sys mcp-state'", NULL), "base-config-load-failed"));
+	CHECK_INT(ask_ucs(HTTP_POST, UCS, "{\"command\":\"load\",\"name\":\"none\"}"), 400);
+	CHECK_INT(ask_ucs(HTTP_POST, UCS, "{\"command\":\"load\",\"name\":\"../x\"}"), 400);
+	CHECK_INT(ask_ucs(HTTP_POST, UCS, "{\"command\":\"x\",\"name\":\"y\"}"), 400);
+	CHECK_INT(archive_load(DONE), 200);
+	CHECK(strstr(bash("-c 'tmsh show sys mcp-state'", NULL), "full-config-load-succeed"));
+	CHECK(strstr(bash("-c 'tmsh list sys ucs'", NULL), "/var/local/ucs/site.ucs"));
+}
+
+static void test_download(void)
+{
+	fake_headers[0] = (struct http_pair){"Content-Range", "0-524287/0"};
+	fake_header_count = 1;
+	CHECK_INT(ask_ucs(HTTP_GET, DOWNLOAD "site.ucs", NULL), 400);
+	CHECK_STR(fake_http.reply.headers[0].name, "Content-Range");
+	CHECK(!strncmp(fake_http.reply.headers[0].value, "0-", 2));
+	fake_headers[0].value = "2-3/9";
+	CHECK_INT(ask_ucs(HTTP_GET, DOWNLOAD "site.ucs", NULL), 200);
+	CHECK_INT(fake_http.reply.length, 2);
+	fake_header_count = 0;
+	CHECK_INT(ask_ucs(HTTP_GET, DOWNLOAD "site.ucs", NULL), 200);
+	CHECK_INT(ask_ucs(HTTP_GET, DOWNLOAD "none.ucs", NULL), 404);
+	fake_answer("{\"result\":{\"user\":\"bob\",\"roles\":[]}}");
+	CHECK_INT(fake_request(HTTP_GET, DOWNLOAD "site.ucs", NULL), 403);
+	fake_answer("{\"result\":{\"user\":\"bob\",\"roles\":[]}}");
+	CHECK_INT(fake_request(HTTP_GET, UCS, NULL), 403);
+}
+
+static void test_tasks(void)
+{
+	static const char path[] = "/mgmt/tm/task/sys/ucs/1";
+
+	CHECK_INT(ask_ucs(HTTP_POST, "/mgmt/tm/task/sys/ucs",
+			  "{\"command\":\"load\",\"name\":\"site.ucs\"}"),
+		200);
+	CHECK_STR(fake_said("_taskId"), "1");
+	CHECK_STR(fake_said("_taskState"), "STARTED");
+	fake_answer(ADMIN);
+	fake_answer(DONE);
+	fake_answer(DONE);
+	CHECK_INT(fake_request(HTTP_PUT, path, "{\"_taskState\":\"VALIDATING\"}"), 200);
+	CHECK_STR(fake_said("_taskState"), "COMPLETED");
+	CHECK_INT(ask_ucs(HTTP_GET, "/mgmt/tm/task/sys/ucs/1/result", NULL), 200);
+	CHECK_STR(fake_said("_taskState"), "COMPLETED");
+	CHECK_INT(ask_ucs(HTTP_GET, "/mgmt/tm/task/sys/ucs/2", NULL), 404);
+	CHECK_INT(ask_ucs(HTTP_DELETE, UCS "/site.ucs", NULL), 200);
+	CHECK_INT(ask_ucs(HTTP_DELETE, UCS "/site.ucs", NULL), 404);
 }
 
 int main(void)
@@ -215,8 +321,11 @@ int main(void)
 	test_tmsh();
 	test_uploads();
 	test_files();
-	test_areas(dir);
+	test_areas();
 	test_names();
+	test_archives();
+	test_download();
+	test_tasks();
 	rest_free(fake_rest);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return system(command) != 0;

@@ -100,7 +100,6 @@ const struct rest_fact rest_facts[] = {
 	EMPTY("sys/file/ssl-crl"), EMPTY("sys/management-ip"), EMPTY("sys/management-route"),
 	EMPTY("sys/snmp/communities"), EMPTY("sys/snmp/traps"), EMPTY("sys/snmp/users"),
 	EMPTY("sys/software/hotfix"), EMPTY("sys/software/image"), EMPTY("sys/software/update"),
-	EMPTY("sys/ucs"),
 	/* ---- modules that Weir has not ---- */
 	EMPTY("gtm/datacenter"), EMPTY("gtm/rule"), EMPTY("gtm/server"),
 	EMPTY("security/firewall/policy"), EMPTY("security/log/profile"), {0}};

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files that clients send before they name them: each user has an area of his own, of plain names alone, with a
- * quota. Clients know it as /var/config/rest/downloads and /tmp, which are the same here.
+ * What clients' paths stand for. What a user sends is in an area of his own, which clients know as
+ * /var/config/rest/downloads and /tmp, the same here; archives are in one for all, /var/local/ucs.
  */
 #ifndef WEIR_REST_REST_FILES_H
 #define WEIR_REST_REST_FILES_H
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "files/files.h"
+#include "rest/rest_call.h"
 
-#define REST_FILE_MAX (64u << 20)     /* bytes */
-#define REST_FILES_QUOTA (256u << 20) /* bytes of a user */
-#define REST_FILES_EACH 256u	      /* of a user */
+#define REST_FILES_QUOTA (256u << 20)	 /* bytes of a user */
+#define REST_FILES_ALL (1024u << 20)	 /* of all users */
+#define REST_FILES_EACH 256u		 /* files of a user */
+#define REST_ARCHIVES_QUOTA (512u << 20) /* bytes */
 #define REST_FILES_PATH "/var/config/rest/downloads/"
+#define REST_ARCHIVES_PATH "/var/local/ucs/"
+#define REST_ARCHIVES_AREA "all"
 
-/* The plain name that a client's path stands for ("file:" may be before it). NULL: there is none. */
-const char *rest_file_name(const char *path);
+struct rest_file {
+	struct files *files;
+	const char *area, *name; /* live as long as user and path */
+};
 
-/*
- * dir: of all areas; NULL: there are none, -EOPNOTSUPP. Names are plain. All give 0 or -errno: -EDQUOT more than
- * the user may have, -EFBIG, -ENOENT.
- */
+/* Makes the places for files below dir; NULL: none are taken. -ENOMEM. */
+int rest_files_init(struct rest *rest, const char *dir);
+void rest_files_fini(struct rest *rest);
 
-/* Bytes of a file that has size in the end, at offset; they come in order: -ERANGE. */
-int rest_file_write(const char *dir, const char *user, const char *name, uint64_t offset,
-	uint64_t size, const char *bytes, size_t length);
+/* The file that a path names, "file:" may be before it. False, and why: there can be none. */
+bool rest_file_find(const struct rest *rest, const char *user, const char *path,
+	struct rest_file *file, char why[FILES_REASON_MAX]);
 
-/* *text is NUL-terminated behind its length, to be freed. max: bytes; larger is -EFBIG. */
-int rest_file_read(const char *dir, const char *user, const char *name, size_t max, char **text,
-	size_t *length);
+/* A plain name of an archive, its folder may be before it. */
+bool rest_archive_find(const struct rest *rest, const char *path, struct rest_file *file,
+	char why[FILES_REASON_MAX]);
 
-int rest_file_remove(const char *dir, const char *user, const char *name);
-int rest_file_rename(const char *dir, const char *user, const char *from, const char *to);
-
-/* An array of names in order; a new reference. NULL: no memory. */
-json_t *rest_file_list(const char *dir, const char *user);
+/* The text of one of the user's own, to be freed; larger than max is -EFBIG. Archives are -EACCES. */
+int rest_file_read(const struct rest *rest, const char *user, const char *path, size_t max,
+	char **text, size_t *length, char why[FILES_REASON_MAX]);
 
 #endif

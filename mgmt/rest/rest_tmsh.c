@@ -10,13 +10,12 @@
 #include "rest/rest_command.h"
 #include "rest/rest_files.h"
 #include "rest/rest_refuse.h"
-#include "rest/rest_upload.h"
+#include "rest/rest_ucs.h"
 
 /* Files hold the configuration: as much as a request to weir-cp may. */
 #define LOAD_MAX (48u << 20)
 
-/* What weir-cp refused, or that it is not there, as a line. */
-static void put_refusal(struct rest_call *call, struct text *out)
+void rest_tmsh_refusal(struct rest_call *call, struct text *out)
 {
 	struct rest_target none = {0};
 	struct rest_question q = {HTTP_PATCH, &none, NULL};
@@ -34,28 +33,21 @@ static void put_refusal(struct rest_call *call, struct text *out)
 /* ---- load, save ---- */
 
 bool rest_load(struct rest_call *call, const char *user, const char *file, bool merge, bool verify,
-	const char **why)
+	char why[FILES_REASON_MAX])
 {
-	const char *name = file ? rest_file_name(file) : NULL;
 	json_t *request =
 		json_pack("{s:s, s:b, s:b}", "op", "load", "merge", merge, "verify", verify);
 	size_t length = 0;
 	char *text = NULL;
-	int rc = 0;
 
-	*why = NULL;
-	if (file)
-		rc = name ? rest_file_read(
-				    call->rest->upload_dir, user, name, LOAD_MAX, &text, &length)
-			  : -ENOENT;
-	if (rc) {
-		*why = rest_upload_why(rc);
+	*why = '\0';
+	if (file && rest_file_read(call->rest, user, file, LOAD_MAX, &text, &length, why)) {
 		json_decref(request);
 		return false;
 	}
 	if (text) {
 		json_object_set_new(request, "text", ipc_text_new(text, length));
-		json_object_set_new(request, "file", json_string(name));
+		json_object_set_new(request, "file", json_string(basename(file)));
 	}
 	free(text);
 	return rest_ask(call, request, NULL, NULL, NULL);
@@ -64,20 +56,21 @@ bool rest_load(struct rest_call *call, const char *user, const char *file, bool 
 static void run_load(
 	struct rest_call *call, const char *user, const struct cli_command *c, struct text *out)
 {
-	const char *file = NULL, *why;
+	char why[FILES_REASON_MAX];
+	const char *file = NULL;
 
 	for (unsigned i = 0; i < c->options; i++)
 		if (word_is(c->option[i].name, "file") && c->option[i].value)
 			file = c->option[i].value->text;
-	if (rest_load(call, user, file, c->flags & CLI_MERGE, c->flags & CLI_VERIFY, &why)) {
+	if (rest_load(call, user, file, c->flags & CLI_MERGE, c->flags & CLI_VERIFY, why)) {
 		text_printf(out, "%s configuration...\n",
 			c->flags & CLI_VERIFY ? "Validating" : "Loading");
 		return;
 	}
-	if (why)
+	if (*why)
 		text_printf(out, "%s: %s\n", file, why);
 	else
-		put_refusal(call, out);
+		rest_tmsh_refusal(call, out);
 	text_printf(out, "Unexpected Error: Loading configuration process failed.\n");
 }
 
@@ -88,7 +81,7 @@ static void run_save(struct rest_call *call, const struct cli_command *c, struct
 	if (rest_ask(call, json_pack("{s:s, s:b}", "op", "save", "force", force), NULL, NULL, NULL))
 		text_printf(out, "Saving running configuration...\n");
 	else
-		put_refusal(call, out);
+		rest_tmsh_refusal(call, out);
 }
 
 /* ---- list, show ---- */
@@ -152,7 +145,7 @@ static void run_rows(struct rest_call *call, const struct cli_command *c, struct
 		const char *name = c->names ? c->name[i]->text : NULL;
 
 		if (!rest_ask(call, rows_request(c, name), row, &o, NULL)) {
-			put_refusal(call, out);
+			rest_tmsh_refusal(call, out);
 			return;
 		}
 	}
@@ -168,7 +161,7 @@ static void run_edit(struct rest_call *call, const struct cli_command *c, struct
 		    json_pack("{s:s, s:s, s:s*}", "op", "edit", "verb", cli_verb_name(c->verb),
 			    "text", text),
 		    NULL, NULL, NULL))
-		put_refusal(call, out);
+		rest_tmsh_refusal(call, out);
 	free(text);
 }
 
@@ -197,23 +190,28 @@ static void run(
 	}
 }
 
+static void put_state(struct rest_call *call, struct text *out)
+{
+	text_printf(out,
+		"-------------------------------------------------------\n"
+		"Sys::mcpd State:\n"
+		"-------------------------------------------------------\n"
+		"Running Phase                  running\n"
+		"Last Configuration Load Status %s\n"
+		"End Platform ID Received       true\n",
+		call->rest->load_failed ? "base-config-load-failed" : "full-config-load-succeed");
+}
+
 /* What weirsh has no words for, or other answers, but programs send. True: done. */
 static bool run_known(struct rest_call *call, const char *command, struct text *out)
 {
-	static const char mcp[] = "-------------------------------------------------------\n"
-				  "Sys::mcpd State:\n"
-				  "-------------------------------------------------------\n"
-				  "Running Phase                  running\n"
-				  "Last Configuration Load Status full-config-load-succeed\n"
-				  "End Platform ID Received       true\n";
-
 	if (!strncmp(command, "show sys mcp-state", strlen("show sys mcp-state")))
-		text_printf(out, "%s", mcp);
+		put_state(call, out);
 	else if (!strcmp(command, "show sys version"))
 		text_printf(out,
 			"Sys::Version\nMain Package\n  Product     BIG-IP\n  Version     %s\n",
 			call->rest->version);
-	else if (strcmp(command, "list sys ucs") && strncmp(command, "cd /", 4) &&
+	else if (!rest_ucs_tmsh(call, command, out) && strncmp(command, "cd /", 4) &&
 		 strncmp(command, "modify cli preference ", strlen("modify cli preference ")))
 		return false;
 	return true;

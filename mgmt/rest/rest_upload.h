@@ -12,7 +12,4 @@ void rest_upload(struct rest_call *call); /* POST of /mgmt/shared/file-transfer/
  */
 bool rest_upload_content(struct rest_call *call, enum model_kind kind, json_t *body);
 
-/* Why a file could not be had, for people. */
-const char *rest_upload_why(int error);
-
 #endif

@@ -135,7 +135,8 @@ class Api(Mgmt):
     """
 
     def __init__(self, weir, options=()):
-        super().__init__(weir.ns, weir.run_dir, options=options, user=ADMIN, password=PASSWORD)
+        super().__init__(weir.ns, weir.run_dir, options=["--upload-dir", weir.run_dir / "uploads", *options],
+                         user=ADMIN, password=PASSWORD)
         self.weir = weir
         weir.run_dir.chmod(0o755)  # for a user that is not root
         weir.edit("modify", f"auth user {ADMIN} password {PASSWORD}")
