@@ -175,7 +175,8 @@ void model_mask_secrets(const char *text, struct text *out)
 			text_printf(out, " ***");
 		else
 			text_add(out, done, (size_t)(lex.text - done));
-		secret = !secret && token == TOKEN_WORD && model_names_secret(lex.word.data);
+		/* what stands for a secret may be a word for the next one: an object of that name */
+		secret = token == TOKEN_WORD && model_names_secret(lex.word.data);
 		done = lex.text;
 	}
 	lexer_fini(&lex);

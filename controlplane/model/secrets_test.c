@@ -73,6 +73,43 @@ static void test_refused(void)
 	model_free(m);
 }
 
+static bool everything(const void *who, const struct model_ask *ask)
+{
+	return true;
+}
+
+/* Who is no administrator sets back what an object had, and cannot use it in another. */
+static void test_of_another_object(void)
+{
+	static const struct model_actor user = {
+		.class = HOLD_OPERATOR, .role = ROLE_GUEST, .may = everything};
+	struct model *m = model_new();
+	char line[700];
+
+	must(m, "create ltm monitor http a password hunter2");
+	must(m, "create ltm monitor http b password other");
+	json_t *json = model_json(m, model_monitor_find(m, "a"), false);
+	const char *sealed = json_string_value(json_object_get(json, "password"));
+	snprintf(line, sizeof(line), "modify ltm monitor http a password %s", sealed);
+	CHECK(command_as(m, &user, line, NULL) == 0);
+	CHECK(password_is(m, "a", "hunter2"));
+	snprintf(line, sizeof(line), "modify ltm monitor http b password %s", sealed);
+	CHECK(command_as(m, &user, line, NULL) == -EPERM);
+	CHECK_STR(fixture_said, "ltm monitor http /Common/b: password: was encrypted for another "
+				"object: give it in plain text");
+	CHECK(password_is(m, "b", "other"));
+	must(m, line);
+	CHECK(password_is(m, "b", "hunter2"));
+	snprintf(line, sizeof(line), "create ltm monitor http c password %s", sealed);
+	CHECK(command_as(m, &user, line, NULL) == -EPERM);
+	CHECK(command_as(m, &user, "create ltm monitor http c password plain", NULL) == 0);
+	CHECK(command_as(m, &user, "create ltm monitor http d defaults-from a", NULL) == 0);
+	snprintf(line, sizeof(line), "modify ltm monitor http d password %s", sealed);
+	CHECK(command_as(m, &user, line, NULL) == 0);
+	json_decref(json);
+	model_free(m);
+}
+
 /* What another key encrypted is refused from people, and kept from the store. */
 static void test_other_key(void)
 {
@@ -110,6 +147,7 @@ static void test_mask(void)
 		"ltm monitor http a password *** interval 3");
 	masks("ltm monitor radius a { secret \"a b\\\"c\" \"password\"\n x\\ y }",
 		"ltm monitor radius a { secret *** \"password\" *** }");
+	masks("auth user password password hunter2", "auth user password *** ***");
 	masks("ltm pool password description x", "ltm pool password *** x");
 	masks("ltm monitor http a password \"open", "ltm monitor http a password");
 }
@@ -120,6 +158,7 @@ int main(void)
 	test_sealed();
 	test_refused();
 	test_other_key();
+	test_of_another_object();
 	test_mask();
 	return 0;
 }

@@ -250,6 +250,31 @@ static void keep_secret(
 	memcpy(v->data, &before, sizeof(before));
 }
 
+/*
+ * Encrypted text of another object, from somebody who may not see all: where he puts it, it may be decrypted, such
+ * as a private key that a monitor would send as its password.
+ */
+static bool is_strange(
+	const struct model *m, const struct item *it, const struct field *f, const struct value *v)
+{
+	const void *before = it->touch ? touch_of(m, it)->before : NULL;
+
+	return !m->internal && m->actor.may && m->actor.role < ROLE_ADMIN &&
+	       memcmp(field_in(f, it->data), v->data, f->size) &&
+	       (!before || memcmp(field_in(f, before), v->data, f->size));
+}
+
+static int take_secret(struct model *m, struct item *it, const struct field *f, const char *text,
+	struct value *v, struct model_error *err)
+{
+	keep_secret(m, it, f, v);
+	if (!secret_is_sealed(text) || !is_strange(m, it, f, v))
+		return 0;
+	field_count_texts(m, f, v->data, -1);
+	return fail(m, err, -EPERM, it, f->name,
+		"was encrypted for another object: give it in plain text");
+}
+
 int set_text(struct model *m, struct item *it, const struct field *f, const char *text,
 	struct model_error *err)
 {
@@ -270,8 +295,8 @@ int set_text(struct model *m, struct item *it, const struct field *f, const char
 	rc = value_parse(m, f, text, &v);
 	if (rc)
 		return fail(m, err, rc, it, f->name, "%s", v.reason);
-	if (f->class == FIELD_SECRET)
-		keep_secret(m, it, f, &v);
+	if (f->class == FIELD_SECRET && take_secret(m, it, f, text, &v, err))
+		return -EPERM;
 	return f->hold ? set_hold(m, it, f, &v, err) : set_take(m, it, f, &v, false, err);
 }
 

@@ -209,11 +209,32 @@ def test_roles(api):
     assert guest.get("ltm/pool")["kind"] == "tm:ltm:pool:poolcollectionstate"
     for method, path, body in (("POST", "ltm/pool", {"name": "p"}), ("POST", "sys/config", {"command": "save"}),
                                ("POST", "util/bash", {"command": "run", "utilCmdArgs": "-c 'runlevel'"}),
+                               ("POST", "sys/config", {"command": "load", "options": [{"file": "/tmp/x"}]}),
                                ("PATCH", "auth/user/guest", {"shell": "bash"})):
         assert refused(guest, method, path, body)[0] == 403, path
     assert api.get("/mgmt/shared/authz/users/guest")["displayName"] == "guest"
     api.delete("auth/user/guest")
     assert guest.send("GET", "ltm/pool").status_code == 401
+
+
+def test_secrets_stay_in_their_objects(api):
+    """A manager reads them encrypted and writes them back, but has no use of those of others."""
+    api.post("auth/partition", {"name": "B"})
+    api.post("auth/user", {"name": "boss", "password": "Nine-Towers-9x",
+                           "partitionAccess": [{"name": "B", "role": "manager"}]})
+    api.post("ltm/monitor/http", {"name": "theirs", "username": "u", "password": "hunter2"})
+    boss = api.log_in("boss", "Nine-Towers-9x")
+    sealed = boss.get("ltm/monitor/http/theirs")["password"]
+    assert sealed.startswith("$W$1$")
+    status, message, _ = refused(boss, "POST", "ltm/monitor/http", {"name": "own", "partition": "B", "password": sealed})
+    assert "password: was encrypted for another object" in message, status
+    own = boss.post("ltm/monitor/http", {"name": "own", "partition": "B", "username": "u", "password": "plain"})
+    path = "ltm/monitor/http/~B~own"
+    assert boss.put(path, own)["password"] == own["password"]
+    assert boss.patch(path, {"password": own["password"], "interval": 7})["interval"] == 7
+    assert refused(boss, "PATCH", path, {"password": sealed})[0] in (400, 403)
+    for each in (path, "ltm/monitor/http/theirs", "auth/user/boss", "auth/partition/B"):
+        api.delete(each)
 
 
 def test_transactions(api):
