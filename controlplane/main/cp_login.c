@@ -168,6 +168,7 @@ struct new_password {
 	struct ipc_request *r;
 	struct auth_check *check;
 	uint32_t user;
+	uint64_t mark; /* of the user when the old one was looked up */
 	bool right;
 	const char *hash;
 };
@@ -184,9 +185,13 @@ static void new_password_resume(struct ipc_request *r, void *ctx)
 {
 	struct new_password *p = ctx;
 	const struct cp_user *user = ipc_request_kept(r);
+	const struct object *o = model_get(p->cp->model, p->user);
 	struct cp_user self = *user;
 	char what[120];
 
+	/* He changed meanwhile: it was the old password of somebody who may be shut out by now. */
+	if (!o || cp_user_mark(p->cp, o) != p->mark)
+		p->right = false;
 	if (!p->right || !p->hash) {
 		cp_refuse(r, p->right ? 500 : 401, "old", p->right ? "no memory" : "is wrong");
 		return;
@@ -222,14 +227,15 @@ static void check_old(struct cp *cp, struct ipc_request *r, const struct cp_user
 	const char *old, const char *fresh)
 {
 	struct new_password *p = calloc(1, sizeof(*p));
-	const struct user *u = model_user(model_get(cp->model, user->id));
+	const struct object *o = model_get(cp->model, user->id);
+	const struct user *u = model_user(o);
 	unsigned retry = 0;
 
 	if (!p) {
 		cp_refuse(r, 500, "", "no memory");
 		return;
 	}
-	*p = (struct new_password){.cp = cp, .r = r, .user = user->id};
+	*p = (struct new_password){.cp = cp, .r = r, .user = user->id, .mark = cp_user_mark(cp, o)};
 	enum auth_admission admission = auth_check(cp->auth,
 		&(struct auth_question){.user = user->id,
 			.name = user->name,

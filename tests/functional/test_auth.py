@@ -299,6 +299,24 @@ def test_own_password(cp):
     assert error_of(cp.ask, "change-password", old="x", new=fresh)["code"] == 400
 
 
+def test_a_password_that_is_replaced_meanwhile_changes_nothing(cp):
+    """Somebody who knows the old one cannot undo what the administrator does against him."""
+    cp.start()
+    add_user(cp, "bob")
+    token = by_token(login(cp, "bob")["token"])
+    crowd = [cp.connect() for _ in range(40)]
+    for number, sock in enumerate(crowd):
+        cp.send(sock, {"op": "whoami", "as": basic("bob", f"guess {number}", f"10.6.{number}.1")})
+    with cp.connect() as sock:
+        cp.send(sock, {"op": "change-password", "old": PASSWORD, "new": "a password of his own", "as": token})
+        cp.edit("modify", 'auth user bob password "the one that counts"')
+        error = cp.receive(sock)["error"]
+    for one in crowd:
+        one.close()
+    assert (error["code"], error["field"]) == (401, "old")
+    assert whoami(cp, basic("bob", "the one that counts")) == "bob"
+
+
 def test_allowed_networks(cp):
     cp.start()
     add_user(cp, "bob")
