@@ -59,14 +59,24 @@ static const json_t *option_of(const json_t *body, const char *name)
 	return value;
 }
 
-static void config_load(struct rest_call *call, const char *user)
+static void refuse_stranger(struct rest_call *call, const json_t *who, const char *why)
 {
+	http_reply_error(call->http, 403, "Authorization failed: user=%s resource=%s: %s",
+		word_of(who, "user"), call->http->path, why);
+}
+
+/* Asked here, too: large files of others are not even read, nor does weir-cp have to take them. */
+static void config_load(struct rest_call *call, const json_t *who)
+{
+	const char *user = word_of(who, "user");
 	const char *file = json_string_value(option_of(call->body, "file"));
 	char why[FILES_REASON_MAX];
 	bool merge = json_is_true(option_of(call->body, "merge"));
 	bool verify = json_is_true(option_of(call->body, "verify"));
 
-	if (rest_load(call, user, file, merge, verify, why))
+	if (!rest_is_administrator(who))
+		refuse_stranger(call, who, "only administrators load configurations");
+	else if (rest_load(call, user, file, merge, verify, why))
 		rest_reply_echo(call, "tm:sys:config:loadstate", NULL);
 	else if (*why)
 		rest_refuse_with(call, 400, REST_ERROR_CONFIG,
@@ -93,7 +103,7 @@ void rest_config(struct rest_call *call)
 	if (who && !strcmp(command, "save"))
 		config_save(call);
 	else if (who && !strcmp(command, "load") && !*word_of(call->body, "name"))
-		config_load(call, word_of(who, "user"));
+		config_load(call, who);
 	else if (who)
 		rest_refuse_with(call, 400, REST_ERROR_VALUE,
 			"invalid property value \"command\":\"%s\"", command);
@@ -429,9 +439,6 @@ void rest_util(struct rest_call *call)
 	if (who && rest_is_administrator(who))
 		run_util(call, word_of(who, "user"));
 	else if (who)
-		http_reply_error(call->http, 403,
-			"Authorization failed: user=%s resource=%s: only administrators run "
-			"commands",
-			word_of(who, "user"), call->http->path);
+		refuse_stranger(call, who, "only administrators run commands");
 	json_decref(who);
 }

@@ -68,6 +68,11 @@ static void test_administrators_alone(void)
 			  "{\"command\":\"run\",\"utilCmdArgs\":\"-c 'runlevel'\"}"),
 		403);
 	CHECK_INT(fake_request(HTTP_GET, "/mgmt/tm/util/bash", NULL), 405);
+	fake_answer(MANAGER);
+	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/sys/config",
+			  "{\"command\":\"load\",\"options\":[{\"file\":\"/tmp/x\"}]}"),
+		403);
+	CHECK_INT(fake.next, 1);
 }
 
 static void test_tmsh(void)

@@ -13,6 +13,9 @@
 #include "rest/rest_refuse.h"
 
 #define PATH "/mgmt/tm/transaction"
+#define JSON_BYTES 48u	  /* of a value with its allocation and its place in a list */
+#define OBJECT_BYTES 192u /* of an object without members, beside that */
+#define KEY_BYTES 64u	  /* of a member beside its name and value */
 #define LIFE_NS (REST_TRANSACTION_SECONDS * 1000000000ull)
 
 struct command {
@@ -201,9 +204,24 @@ static void make(struct rest_call *call, const char *user)
 
 /* ---- adding changes ---- */
 
-static size_t edit_bytes(const struct rest_call *call)
+/* About what it takes of memory: a body of "{}" again and again takes a hundred times its text. */
+static size_t json_bytes(const json_t *value)
 {
-	return sizeof(struct command) + 4 * call->http->body_length + strlen(call->http->path);
+	size_t bytes = JSON_BYTES + (json_is_string(value) ? json_string_length(value) : 0), i;
+	const char *key;
+	json_t *each;
+
+	if (json_is_object(value))
+		bytes += OBJECT_BYTES;
+	json_array_foreach((json_t *)value, i, each) bytes += json_bytes(each);
+	json_object_foreach((json_t *)value, key, each) bytes +=
+		KEY_BYTES + strlen(key) + json_bytes(each);
+	return bytes;
+}
+
+static size_t edit_bytes(const struct rest_call *call, const struct rest_edit *edit)
+{
+	return sizeof(struct command) + json_bytes(edit->body) + strlen(call->http->path);
 }
 
 /* Why it cannot take one more, or NULL. */
@@ -223,7 +241,7 @@ static const char *full(
 static const char *command_add(struct rest_transactions *all, struct transaction *t,
 	const struct rest_call *call, struct rest_edit *edit)
 {
-	size_t bytes = edit_bytes(call);
+	size_t bytes = edit_bytes(call, edit);
 	const char *why = full(all, t, bytes);
 	char *path = why ? NULL : strdup(call->http->path);
 

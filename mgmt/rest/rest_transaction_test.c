@@ -136,6 +136,23 @@ static void test_bounds(void)
 	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/transaction", "{}"), 503);
 }
 
+/* What counts is the memory that commands take, whatever their length as text. */
+static void test_small_text_of_much(void)
+{
+	enum { ENTRIES = 120000 };
+	char *body = malloc(3 * ENTRIES + 32), *at = stpcpy(body, "{\"name\":\"p\",\"x\":[{}");
+
+	for (int i = 0; i < ENTRIES; i++)
+		at = stpcpy(at, ",{}");
+	strcpy(at, "]}");
+	begin();
+	CHECK_INT(queue(BOB, HTTP_POST, "/mgmt/tm/ltm/pool", body), 400);
+	CHECK_STR(fake_said("message"),
+		"transaction failed:the transaction's commands are too large");
+	CHECK_INT(queue(BOB, HTTP_POST, "/mgmt/tm/ltm/pool", "{\"name\":\"p\"}"), 200);
+	free(body);
+}
+
 int main(void)
 {
 	struct rest_settings settings = {0};
@@ -146,6 +163,7 @@ int main(void)
 	test_empty();
 	test_validate_only();
 	test_of_others();
+	test_small_text_of_much();
 	test_bounds();
 	rest_free(fake_rest);
 	return 0;
