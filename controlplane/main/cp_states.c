@@ -11,6 +11,9 @@
 #include "main/cp.h"
 #include "store/id_set.h"
 
+/* Of pools, virtual servers and addresses in a turn: what is told one by one; the rest is told as a number. */
+#define TOLD_A_TURN 250u
+
 struct told {
 	uint32_t id; /* the slot's object, 0: none */
 	uint8_t availability, enabled, monitor, session, verdict;
@@ -21,6 +24,7 @@ struct cp_states {
 	struct told *told; /* by id slot */
 	unsigned slots;
 	struct id_set pools, virtuals, addresses; /* to be looked at */
+	unsigned changed;			  /* of them, in this turn */
 	struct event *look;
 	struct cp_cause cause; /* of the last that concerned them; its texts: */
 	char text[300], name[64], address[64];
@@ -138,6 +142,12 @@ static void change_tell(struct cp *cp, const struct object *o, const struct told
 	cp_event(cp, o->id, CP_READ, body);
 }
 
+/* A pool may carry thousands of virtual servers, and each of its servers' verdicts change them all. */
+static bool may_tell(struct cp_states *s, const struct object *o)
+{
+	return is_server(o) || s->changed++ < TOLD_A_TURN;
+}
+
 /* True if it is another than was told. */
 static bool look_at(struct cp *cp, const struct object *o, const struct cp_cause *cause)
 {
@@ -152,7 +162,7 @@ static bool look_at(struct cp *cp, const struct object *o, const struct cp_cause
 	if (!memcmp(&before, &now, sizeof(now)))
 		return false;
 	/* One that is new tells nothing: the commit does. */
-	if (before.id == o->id && cause) {
+	if (before.id == o->id && cause && may_tell(cp->states, o)) {
 		cp_state(cp, o, &reason);
 		change_tell(cp, o, &before, &now, &reason, cause);
 		text_fini(&reason);
@@ -257,14 +267,24 @@ static void set_look(
 }
 
 /* From the ground up. */
+static void rest_tell(struct cp *cp, unsigned rest)
+{
+	cp_event(cp, ID_NONE, CP_LOOK,
+		cp_event_body("states", "ltm", "", json_object(),
+			json_pack("{s:I}", "changed", (json_int_t)rest), &cp->states->cause));
+}
+
 static void on_look(evutil_socket_t fd, short what, void *ctx)
 {
 	struct cp *cp = ctx;
 	struct cp_states *s = cp->states;
 
+	s->changed = 0;
 	set_look(cp, &s->pools, pool_look);
 	set_look(cp, &s->virtuals, virtual_look);
 	set_look(cp, &s->addresses, address_look);
+	if (s->changed > TOLD_A_TURN)
+		rest_tell(cp, s->changed - TOLD_A_TURN);
 	event_del(s->look);
 }
 

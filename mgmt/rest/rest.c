@@ -143,6 +143,8 @@ static void handle_tm(struct rest_call *call)
 		rest_read(call);
 }
 
+#define LOGIN "/mgmt/shared/authn/login" /* nothing is below it */
+
 static bool is_below(const struct http_request *r, const char *path)
 {
 	size_t n = strlen(path);
@@ -164,7 +166,6 @@ static void handle_branch(struct rest_call *call)
 		{"/mgmt/tm/sys/crypto/cert", rest_crypto},
 		{"/mgmt/tm/sys/crypto/key", rest_crypto},
 		{"/mgmt/tm", handle_tm},
-		{"/mgmt/shared/authn/login", rest_login},
 		{"/mgmt/shared/authz/tokens", rest_tokens},
 		{"/mgmt/shared/authz/users", rest_users},
 		{"/mgmt/shared/identified-devices/config/device-info", rest_device_info},
@@ -172,6 +173,10 @@ static void handle_branch(struct rest_call *call)
 		{"/mgmt/shared/file-transfer/ucs-downloads", rest_ucs_download},
 	};
 
+	if (!strcmp(call->http->path, LOGIN)) {
+		rest_login(call);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(branches) / sizeof(*branches); i++) {
 		if (!is_below(call->http, branches[i].path))
 			continue;

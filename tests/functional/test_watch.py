@@ -212,3 +212,16 @@ def test_weirsh(place):
                        ("show sys event before", "too much")]:
         run = weir.weirsh_run(words)
         assert run.returncode == 2 and why in run.stderr, words
+
+
+def test_thousands_that_change_at_once_are_told_as_a_number(cp):
+    """A pool whose only server is disabled, under 400 virtual servers: 250 objects one by one, then how many more."""
+    cp.conf.write_text(cp.conf.read_text() + "".join(
+        wc.virtual(f"v{number}", "10.0.9.9", 1000 + number, "web") for number in range(400)))
+    cp.start()
+    watch = Watch(cp)
+    watch.cp.ask("show", what="sys version")
+    cp.edit("modify", "ltm pool web members modify { all { state user-down } }")
+    [event] = watch.wait(type="states")
+    told = [e for e in watch.events if e["type"] == "state" and e["kind"] != "ltm pool members"]
+    assert len(told) == 250 and event["kind"] == "ltm" and event["new"]["changed"] >= 151
