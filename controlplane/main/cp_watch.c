@@ -10,6 +10,7 @@
 #include "main/cp.h"
 
 #define WATCHES_MAX 64u
+#define WATCHES_EACH 16u /* of a user */
 #define ROWS_AT_ONCE 50
 #define ALIVE_SECONDS 30u  /* a row that says nothing, so that both ends know of each other */
 #define LIFE_SECONDS 3600u /* then the client asks anew, with credentials that must still be good */
@@ -265,6 +266,20 @@ static void watch_begin(struct watcher *w, json_int_t after)
 	w->began_ns = w->told_ns = clock_ns();
 }
 
+static unsigned watches_of(const struct cp *cp, const struct cp_user *user)
+{
+	const struct watcher *w;
+	unsigned count = 0;
+
+	LIST_FOREACH(w, &cp->watch->watchers, entry)
+	{
+		const struct cp_user *other = ipc_request_kept(w->r);
+
+		count += user->id != ID_NONE && other->id == user->id;
+	}
+	return count;
+}
+
 void cp_watch(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 {
 	static const struct ipc_stream stream = {watch_next, watch_free};
@@ -276,6 +291,11 @@ void cp_watch(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	if (cp->watch->count >= WATCHES_MAX) {
 		cp_refuse(r, 503, "", "%u clients are following events, which is the most",
 			WATCHES_MAX);
+		return;
+	}
+	if (watches_of(cp, user) >= WATCHES_EACH) {
+		cp_refuse(r, 503, "", "%s is following events %u times, which is the most",
+			user->name, WATCHES_EACH);
 		return;
 	}
 	struct watcher *w = calloc(1, sizeof(*w));

@@ -18,6 +18,7 @@
 struct stream {
 	struct http_server *server;
 	struct MHD_Connection *connection;
+	struct http_place *place; /* of the connection, until it is gone */
 	http_stream_next *next;
 	void (*free)(void *ctx);
 	void *ctx;
@@ -74,13 +75,23 @@ static bool is_over(const struct stream *stream)
 	return stream->gone || atomic_load(&stream->server->stopping);
 }
 
+/* A client that takes nothing keeps its place from others no longer: the next sweep ends its connection. */
+static void stream_cut(struct stream *stream)
+{
+	http_table_state(stream->server->table, stream->place, HTTP_STATE_REPLY, 1);
+}
+
 /* Waits until the block before was taken. False: nobody will take it. */
 static bool stream_put(struct stream *stream, const char *block, size_t length)
 {
+	uint64_t late_ns = http_exchange_until(stream->server->options.body_seconds, 0);
+
 	pthread_mutex_lock(&stream->lock);
 	while (stream->length > 0 && !is_over(stream)) {
 		struct timespec until;
 
+		if (clock_ns() > late_ns)
+			stream_cut(stream);
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_sec++;
 		pthread_cond_timedwait(&stream->taken, &stream->lock, &until);
@@ -162,6 +173,8 @@ static bool thread_start(struct stream *stream)
 static struct MHD_Response *stream_new(
 	struct http_server *s, struct http_reply *reply, struct MHD_Connection *connection)
 {
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	struct stream *stream = calloc(1, sizeof(*stream));
 
 	if (!stream) {
@@ -170,6 +183,7 @@ static struct MHD_Response *stream_new(
 	}
 	stream->server = s;
 	stream->connection = connection;
+	stream->place = info->socket_context;
 	stream->next = reply->next;
 	stream->free = reply->stream_free;
 	stream->ctx = reply->stream_ctx;

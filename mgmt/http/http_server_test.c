@@ -37,13 +37,18 @@ static void handle_silence(struct http_request *r, void *ctx) {}
 
 struct counter {
 	unsigned left;
+	bool flood;
 };
 
-/* Three events, then nothing for ever if ctx says so. */
+/* Three events, then nothing for ever if ctx says so; or as much as is taken. */
 static ssize_t stream_next(void *ctx, char *buffer, size_t size, unsigned wait_ms)
 {
 	struct counter *counter = ctx;
 
+	if (counter->flood)
+		memset(buffer, ' ', size);
+	if (counter->flood)
+		return (ssize_t)size;
 	if (counter->left == 0)
 		return -1;
 	if (counter->left > 3) {
@@ -65,6 +70,7 @@ static void handle_stream(struct http_request *r, void *ctx)
 
 	CHECK(counter);
 	counter->left = http_query(r, "forever") ? 4 : 3;
+	counter->flood = http_query(r, "flood") != NULL;
 	http_reply_stream(r, stream_next, stream_free, counter);
 }
 
@@ -73,6 +79,8 @@ static const struct http_route routes[] = {
 	{"/silence", handle_silence, NULL, {NULL}, 0, true, NULL},
 	{"/stream", handle_stream, NULL, {NULL}, 0, true, NULL},
 };
+
+static unsigned body_seconds = 10;
 
 static void begin(void)
 {
@@ -83,7 +91,7 @@ static void begin(void)
 					       .bodies = 10000,
 					       .bodies_each = 10000},
 		.head_seconds = 10,
-		.body_seconds = 10,
+		.body_seconds = body_seconds,
 		.idle_seconds = 10,
 		.turn_seconds = 5,
 		.hsts = true,
@@ -246,6 +254,25 @@ static void test_streams_are_bounded_and_end_with_the_server(void)
 	CHECK_INT(atomic_load(&streams_freed), HTTP_STREAMS_MAX + 1);
 }
 
+/* Who does not read what he asked for keeps nobody else from it. */
+static void test_stream_that_nobody_takes(void)
+{
+	struct client c;
+
+	body_seconds = 1;
+	begin();
+	client_open(&c);
+	client_send(&c, "GET /stream?flood HTTP/1.1\r\nHost: h\r\n\r\n");
+	for (int i = 0; i < 400 && atomic_load(&streams_freed) == 0; i++) {
+		usleep(50000);
+		http_server_sweep(server);
+	}
+	CHECK_INT(atomic_load(&streams_freed), 1);
+	client_close(&c);
+	http_server_free(server);
+	body_seconds = 10;
+}
+
 static void test_pair_is_needed(void)
 {
 	char why[256], path[64];
@@ -270,6 +297,7 @@ int main(void)
 	test_what_a_handler_sees();
 	test_stream_ends_by_itself();
 	test_streams_are_bounded_and_end_with_the_server();
+	test_stream_that_nobody_takes();
 	http_tls_unload();
 	rmdir(directory);
 	return 0;

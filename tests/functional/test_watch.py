@@ -3,6 +3,7 @@
 
     client --- 1.1 Weir 1.2 --- switch --- s1 s2
 """
+import contextlib
 import re
 import select
 import signal
@@ -14,7 +15,7 @@ from cp_alone import cp, error_of  # noqa: F401
 
 from topo import standard, wait_until
 from topo import weirconf as wc
-from topo.weir import program
+from topo.weir import ApiError, program
 
 
 class Watch:
@@ -139,6 +140,27 @@ def test_many_watchers(cp):
         watch.wait(type="commit")
         watch.sock.close()
     wait_until(lambda: cp.ask("watch", follow=False), "their places are free", 5)
+
+
+def test_one_user_leaves_room_for_others(cp):
+    cp.start()
+    user = {}
+    for name in ("ann", "bob"):
+        cp.edit("create", f'auth user {name} password "correct horse battery" '
+                "partition-access add { all-partitions { role guest } }")
+        who = {"user": name, "password": "correct horse battery", "address": "192.0.2.7"}
+        user[name] = {"token": cp.ask("login", **{"as": who})[1]["token"], "address": "192.0.2.7"}
+    watches = [Watch(cp, **{"as": user["ann"]}) for _ in range(16)]
+    wait_until(lambda: error_of(cp.ask, "watch", **{"as": user["ann"]})["code"] == 503, "sixteen follow", 5)
+    assert cp.ask("watch", follow=False, **{"as": user["bob"]})[1]["last"]
+    for watch in watches:
+        watch.sock.close()
+
+    def free():
+        with contextlib.suppress(ApiError):
+            return cp.ask("watch", follow=False, **{"as": user["ann"]})
+        return None
+    wait_until(free, "their places are free", 5)
 
 
 @pytest.fixture(scope="module")
