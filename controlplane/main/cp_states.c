@@ -155,7 +155,8 @@ static bool look_at(struct cp *cp, const struct object *o, const struct cp_cause
 	struct told before, now = state_now(cp, o, NULL);
 	struct text reason = {0};
 
-	if (!told)
+	/* What stands for servers known by a name is none. */
+	if (!told || (is_server(o) && model_is_template(cp->model, o)))
 		return false;
 	before = *told;
 	*told = now;

@@ -115,6 +115,10 @@ def object_schema(k, kinds):
     properties = {"kind": text, "name": {"type": "string"}, "partition": {"type": "string"}, "subPath": {"type": "string"},
                   "fullPath": text, "generation": {"type": "integer", "format": "int64"}, "selfLink": text,
                   **fields(k)}
+    if k.get("inline"):
+        properties["nameReference"] = {"$ref": "#/components/schemas/reference"}
+    if k["kind"] == "ltm virtual":
+        properties["policiesReference"] = {"$ref": "#/components/schemas/children"}
     child = next((c for c in kinds if c["kind"] == k.get("child")), None)
     if child and child.get("inline"):
         properties[child["rest"]] = {"type": "array", "items": {"$ref": f"#/components/schemas/{component(child)}"}}
@@ -221,6 +225,8 @@ def fixed_paths():
                          "state": {"type": "string", "enum": ["VALIDATING"]}, "validateOnly": {"type": "boolean"}}}),
             **beside("delete", "drop_transaction", "transaction", "Throws it away.", parameters=[number_of])},
         "/mgmt/tm/sys/config": beside("post", "config", "sys", "Saves or loads the configuration.", body=command),
+        "/mgmt/tm/sys/ucs": {**beside("get", "archives", "sys", "Archives of the configuration."),
+                             **beside("post", "archive", "sys", "Makes or loads one.", body={"type": "object"})},
         "/mgmt/tm/sys/ready": beside("get", "ready", "sys", "Whether it is ready."),
         "/mgmt/tm/sys/version": beside("get", "version", "sys", "Product and version."),
     }

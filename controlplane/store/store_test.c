@@ -555,6 +555,24 @@ static void test_roll_back_live(struct store **s, struct model **m)
 	CHECK_STR(model_string(*m, n->conf.description), "changed");
 }
 
+/* What name resolution made is nobody's to take back. */
+static void test_roll_back_passing(struct store **s, struct model **m)
+{
+	uint64_t generation = model_generation(*m);
+
+	resolved(*s, *m, "_auto_10.7.8.1", "three");
+	edit(*s, *m, VERB_CREATE, "ltm node n address 10.7.8.9");
+	resolved(*s, *m, "_auto_10.7.8.2", "four");
+	CHECK_INT(model_generation(*m), generation + 3);
+	roll_back(*s, *m, generation, true);
+	CHECK(model_find(*m, KIND_NODE, ID_NONE, "n") == NULL);
+	some(*m, KIND_NODE, "_auto_10.7.8.1");
+	some(*m, KIND_NODE, "_auto_10.7.8.2");
+	reopen(s, m);
+	roll_back(*s, *m, generation + 2, true);
+	some(*m, KIND_NODE, "n");
+}
+
 /* Two files of bounded size, whatever comes. */
 static void test_history_bounded(struct store **s, struct model **m)
 {
@@ -642,6 +660,7 @@ int main(void)
 	test_holds(&s, &m);
 	test_roll_back(&s, &m);
 	test_roll_back_live(&s, &m);
+	test_roll_back_passing(&s, &m);
 	test_history_bounded(&s, &m);
 	test_history_damaged(&s, &m);
 	test_saved_difference(&s, &m);

@@ -74,6 +74,18 @@ static void run_load(
 	text_printf(out, "Unexpected Error: Loading configuration process failed.\n");
 }
 
+static void run_roll_back(struct rest_call *call, const struct cli_command *c, struct text *out)
+{
+	json_t *request = json_pack("{s:s, s:I, s:b, s:b}", "op", "rollback", "generation",
+		(json_int_t)strtoll(c->name[0]->text, NULL, 10), "with-live",
+		(c->flags & CLI_WITH_LIVE) != 0, "verify", (c->flags & CLI_VERIFY) != 0);
+
+	if (rest_ask(call, request, NULL, NULL, NULL))
+		text_printf(out, "Loading configuration...\n");
+	else
+		rest_tmsh_refusal(call, out);
+}
+
 static void run_save(struct rest_call *call, const struct cli_command *c, struct text *out)
 {
 	bool force = c->flags & CLI_FORCE;
@@ -128,6 +140,11 @@ static json_t *rows_request(const struct cli_command *c, const char *name)
 {
 	const char *component = *c->component ? c->component : NULL;
 
+	if (c->verb == CLI_SHOW && c->target == TARGET_HISTORY && name)
+		return json_pack("{s:s, s:s, s:I}", "op", "show", "what", component, "generation",
+			(json_int_t)strtoll(name, NULL, 10));
+	if (c->verb == CLI_SHOW && c->flags & CLI_DIFFERENCE)
+		component = "sys config difference";
 	if (c->verb == CLI_SHOW)
 		return json_pack(
 			"{s:s, s:s*, s:s*}", "op", "show", "what", component, "name", name);
@@ -175,7 +192,10 @@ static void run(
 		run_save(call, c, out);
 		return;
 	case CLI_LOAD:
-		run_load(call, user, c, out);
+		if (c->flags & CLI_ROLLBACK)
+			run_roll_back(call, c, out);
+		else
+			run_load(call, user, c, out);
 		return;
 	case CLI_LIST:
 	case CLI_SHOW:
