@@ -8,7 +8,7 @@
 #include "auth/auth_internal.h"
 #include "base/clock.h"
 
-static unsigned bucket_of(const uint8_t digest[DIGEST])
+static unsigned bucket_of(const uint8_t *digest)
 {
 	return (digest[0] | (unsigned)digest[1] << 8) % TOKEN_BUCKETS;
 }
@@ -97,7 +97,7 @@ const struct auth_token *auth_token_new(struct auth *a, uint32_t user, uint64_t 
 	snprintf(t->t.address, sizeof(t->t.address), "%s", address);
 	digest_of(a, text, t->digest);
 	for (unsigned i = 0; i < 8; i++)
-		sprintf(t->t.id + 2 * i, "%02x", t->digest[DIGEST - 1 - i]);
+		sprintf(t->t.id + 2 * i, "%02x", t->digest[i]);
 	token_times(t, AUTH_TOKEN_SECONDS);
 	t->t.created = t->t.updated;
 	TAILQ_INSERT_TAIL(&a->tokens, t, entry);
@@ -127,11 +127,15 @@ const struct auth_token *auth_token_find(struct auth *a, const char *text)
 	return NULL;
 }
 
+/* An id is the beginning of a digest. */
 const struct auth_token *auth_token_by_id(struct auth *a, const char *id)
 {
+	uint8_t start[2];
 	struct token *t;
 
-	TAILQ_FOREACH(t, &a->tokens, entry)
+	if (sscanf(id, "%2hhx%2hhx", &start[0], &start[1]) != 2)
+		return NULL;
+	LIST_FOREACH(t, &a->bucket[bucket_of(start)], same)
 	if (!strcmp(t->t.id, id))
 		return alive(a, t);
 	return NULL;

@@ -77,6 +77,7 @@ struct cp_user {
 	enum model_role role;
 	enum hold_class class; /* whose holds session and state set */
 	bool by_password;      /* this request has his password */
+	char token[17];	       /* id of the token it has, or "" */
 };
 
 /* What a request is about. */

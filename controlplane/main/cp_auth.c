@@ -348,6 +348,8 @@ static void identify(
 		return;
 	if (!c->user) {
 		user = user_of(cp, by_token, c->address, false);
+		snprintf(user.token, sizeof(user.token), "%s",
+			auth_token_find(cp->auth, c->token)->id);
 		let_in(cp, r, &user, then);
 		return;
 	}

@@ -190,8 +190,11 @@ static enum ipc_step watch_next(struct ipc_request *r, void *ctx)
 	struct watcher *w = ctx;
 	const struct events *events = &w->cp->watch->events;
 
-	if (mark_of(w) != w->mark) {
-		cp_refuse(r, 401, "as", "is another user now: log in again");
+	const struct cp_user *user = ipc_request_kept(r);
+
+	if (mark_of(w) != w->mark ||
+		(*user->token && !auth_token_by_id(w->cp->auth, user->token))) {
+		cp_refuse(r, 401, "as", "is another user now, or logged out: log in again");
 		return IPC_END;
 	}
 	gap_tell(w);

@@ -29,10 +29,11 @@ static bool read_unseen(const char *prompt, char *out, size_t size)
 		return false;
 	quiet = before;
 	quiet.c_lflag &= ~(tcflag_t)ECHO;
-	fputs(prompt, stderr);
+	/* First: what is typed at the sight of the prompt must be unseen, and not thrown away. */
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
+	fputs(prompt, stderr);
 	bool got = read_line(out, size);
-	tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
 	fputc('\n', stderr);
 	return got;
 }

@@ -414,7 +414,7 @@ print(sock.recv(65536)[4:].decode())
 
 def ask_as_uid(cp, uid, message):
     done = subprocess.run(["/usr/bin/python3", "-c", CLIENT, str(cp.run_dir / "cp.sock"), str(uid), json.dumps(message)],
-                          capture_output=True, text=True, check=True)
+                          capture_output=True, text=True, check=True, timeout=30)
     return json.loads(done.stdout)
 
 
@@ -492,13 +492,30 @@ def test_password_prompt_of_weirsh_at_a_terminal(cp):
                "prompt-for-password"]
     with subprocess.Popen(command, stdin=other, stdout=other, stderr=other, close_fds=True) as process:
         seen = b""
-        for prompt in (b"New password: ", b"The same again: "):
-            while not seen.endswith(prompt):
-                assert select.select([main], [], [], 10)[0], seen
-                seen += os.read(main, 1000)
-            os.write(main, b"typed by hand\n")
-        assert process.wait(10) == 0
+        try:
+            for prompt in (b"New password: ", b"The same again: "):
+                while not seen.endswith(prompt):
+                    assert select.select([main], [], [], 10)[0], seen
+                    seen += os.read(main, 1000)
+                os.write(main, b"typed by hand\n")
+            assert process.wait(10) == 0
+        finally:
+            process.kill()
     os.close(other)
     os.close(main)
     assert b"typed by hand" not in seen
     assert whoami(cp, basic("bob", "typed by hand")) == "bob"
+
+
+def test_a_log_out_ends_what_is_under_way(cp):
+    """Who follows events by a token that is ended hears no more."""
+    cp.start()
+    add_user(cp, "bob")
+    token = login(cp, "bob")["token"]
+    with cp.connect() as sock:
+        cp.send(sock, {"op": "watch", "as": by_token(token)})
+        cp.ask("logout", token=token, **{"as": by_token(token)})
+        answer = {}
+        while "error" not in answer and "result" not in answer:
+            answer = cp.receive(sock)
+    assert (answer["error"]["code"], answer["error"]["field"]) == (401, "as")
