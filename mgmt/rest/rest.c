@@ -14,6 +14,7 @@
 #include "rest/rest_ucs.h"
 #include "rest/rest_upload.h"
 
+#define VALUES_MAX 131072u /* of a body: about; ten thousand pool members have fewer */
 #define UPLOADS "/mgmt/shared/file-transfer/uploads" /* bodies are files */
 
 bool rest_version_ok(const char *version)
@@ -198,6 +199,27 @@ static bool has_tag(const struct http_request *r)
 	return false;
 }
 
+/* A million bytes of "{}," would take a hundred times as many in memory. */
+static bool has_too_many_values(const struct http_request *r)
+{
+	unsigned marks = 0;
+	bool quoted = false;
+
+	if (is_below(r, UPLOADS))
+		return false;
+	for (size_t i = 0; i < r->body_length; i++) {
+		char c = r->body[i];
+
+		if (quoted && c == '\\')
+			i++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (!quoted)
+			marks += c == '{' || c == '[' || c == ',';
+	}
+	return marks > VALUES_MAX;
+}
+
 /* False: the body is no JSON object, or one with a name twice. */
 static bool take_body(struct rest_call *call)
 {
@@ -217,6 +239,9 @@ static bool take_request(struct rest_call *call)
 	if (has_tag(call->http)) {
 		rest_refuse_with(call, 400, REST_ERROR_VALUE,
 			"HTML Tag-like Content in the Request URL/Body");
+	} else if (has_too_many_values(call->http)) {
+		rest_refuse_with(call, 413, REST_ERROR_VALUE, "The body has more than %u values.",
+			VALUES_MAX);
 	} else if (!take_body(call)) {
 		rest_refuse_with(
 			call, 400, REST_ERROR_VALUE, "Found invalid JSON body in the request.");

@@ -171,6 +171,27 @@ static void test_refused_here(void)
 	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/ltm/pool", "{\"partition\":\"Common\"}"), 400);
 }
 
+/* They are refused before they take memory; what only looks like many, in a text, is none. */
+static void test_too_many_values(void)
+{
+	enum { COUNT = 140000 };
+	char *body = malloc(COUNT + 64),
+	     *at = stpcpy(body, "{\"name\":\"p\",\"description\":\"\\\"");
+
+	memset(at, ',', COUNT);
+	strcpy(at + COUNT, "\"}");
+	fake_answer("{\"result\":{}}");
+	fake_answer("{\"rows\":[{}],\"result\":{}}");
+	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/ltm/pool", body), 200);
+	at = stpcpy(body, "{\"name\":\"p\",\"members\":");
+	memset(at, '[', COUNT);
+	strcpy(at + COUNT, "}");
+	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/ltm/pool", body), 413);
+	CHECK_STR(fake_said("message"), "The body has more than 131072 values.");
+	CHECK_INT(fake.next, 0);
+	free(body);
+}
+
 static void test_organising(void)
 {
 	fake_answer("{\"result\":{\"user\":\"bob\"}}");
@@ -201,6 +222,7 @@ int main(void)
 	test_delete();
 	test_stats();
 	test_refused_here();
+	test_too_many_values();
 	test_organising();
 	rest_free(fake_rest);
 	return 0;
