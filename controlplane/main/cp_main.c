@@ -254,13 +254,21 @@ static int events_init(struct cp *cp)
 	return cp->upkeep && event_add(cp->upkeep, &second) == 0 ? 0 : -ENOMEM;
 }
 
-static int sockets_init(struct cp *cp, const char *run_dir)
+/* Whoever asks for states asks it for counters. */
+static int link_init(struct cp *cp, const char *run_dir)
 {
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/%s", run_dir, DPLINK_SOCKET_NAME);
 	cp->link = dplink_new(cp->base, path, &cp_dplink_ops, cp);
-	if (!cp->link || cp_drains_init(cp) || cp_resolve_init(cp))
+	return cp->link ? 0 : -ENOMEM;
+}
+
+static int sockets_init(struct cp *cp, const char *run_dir)
+{
+	char path[4096];
+
+	if (cp_drains_init(cp) || cp_resolve_init(cp))
 		return -ENOMEM;
 	snprintf(path, sizeof(path), "%s/%s", run_dir, IPC_SOCKET_NAME);
 	cp->server = ipc_server_new(cp->base, path, cp_request, cp);
@@ -322,6 +330,8 @@ int main(int argc, char **argv)
 		rc = events_init(&cp);
 	if (rc == 0)
 		rc = kernel_init(&cp, o.dataplane_user);
+	if (rc == 0)
+		rc = link_init(&cp, o.run_dir);
 	if (rc == 0)
 		rc = cp_health_init(&cp, o.run_dir, o.monitor_user);
 	if (rc == 0)
