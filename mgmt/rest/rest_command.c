@@ -69,13 +69,16 @@ static void refuse_stranger(struct rest_call *call, const json_t *who, const cha
 static void config_load(struct rest_call *call, const json_t *who)
 {
 	const char *user = word_of(who, "user");
-	const char *file = json_string_value(option_of(call->body, "file"));
+	const json_t *given = option_of(call->body, "file");
+	const char *file = json_string_value(given);
 	char why[FILES_REASON_MAX];
 	bool merge = json_is_true(option_of(call->body, "merge"));
 	bool verify = json_is_true(option_of(call->body, "verify"));
 
 	if (!rest_is_administrator(who))
 		refuse_stranger(call, who, "only administrators load configurations");
+	else if (given && !file) /* it would be the startup configuration instead */
+		rest_refuse_with(call, 400, REST_ERROR_VALUE, "\"file\" must be text");
 	else if (rest_load(call, user, file, merge, verify, why))
 		rest_reply_echo(call, "tm:sys:config:loadstate", NULL);
 	else if (*why)

@@ -160,6 +160,11 @@ static void test_files(void)
 	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/sys/config", "{\"command\":\"save\"}"), 200);
 	fake_answer(ADMIN);
 	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/sys/config", "{\"command\":\"x\"}"), 400);
+	fake_answer(ADMIN);
+	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/sys/config",
+			  "{\"command\":\"load\",\"options\":[{\"file\":5}]}"),
+		400);
+	CHECK_INT(fake.next, 1);
 	/* the text of an object that names a file */
 	fake_answer(ADMIN);
 	fake_answer(DONE);
