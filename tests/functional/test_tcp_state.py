@@ -219,7 +219,7 @@ def test_client_that_gave_up_and_uses_its_port_again_gets_another_server(topolog
     for port in range(4000, 4004):
         for _ in range(2):
             try:
-                assert http_get(picture.client, ip.virtual, source=(ip.client, port), timeout=0.3).server == "s2"
+                assert http_get(picture.client, ip.virtual, source=(ip.client, port), timeout=0.7).server == "s2"
             except TimeoutError:
                 lost += 1
     assert lost == 4, "every other one"

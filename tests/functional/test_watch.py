@@ -225,8 +225,9 @@ def test_weirsh(place):
     assert weir.ask("watch", after=before, follow=False)[0]
     weir.edit("modify", f"ltm pool web description \"{time.time()}\"")
     lines = weir.weirsh("show sys event").splitlines()
+    commit = [line for line in lines if " sys config: " in line][-1]
     assert re.match(r"\d{4}-\d\d-\d\d [\d:.]+ sys config: generation \d+ -> \d+; modify ltm pool web description .*"
-                    r" \[operator root\]$", lines[-1]), lines[-1]
+                    r" \[operator root\]$", commit), commit
     assert any(" ltm pool members web 10.0.2.11:80: " in line and "checks up -> down" in line for line in lines)
     last = weir.ask("watch", follow=False)[1]["last"]
     assert weir.weirsh(f"show sys event after {last}") == ""

@@ -63,7 +63,7 @@ def test_monitors_come_out_as_they_went_in(control):
     listed = control.run("list ltm")[1].decode()
     assert "monitor min 1 of { up tcp deeper }" in listed and "monitor up and tcp" in listed
     assert 'user-defined NAME /Common/x\n    user-defined OTHER "a b"\n' in listed
-    assert "ltm default-node-monitor {\n    rule icmp\n}" in listed and "x y" not in listed
+    assert "ltm default-node-monitor {\n    rule /Common/icmp\n}" in listed and "x y" not in listed
     (control.run_dir / "listed.conf").write_text(listed)
     code, _, errors = control.run(f"load sys config merge file {control.run_dir / 'listed.conf'}")
     assert code == 0, errors
