@@ -347,15 +347,17 @@ static int change_row(struct model *m, struct touch *t, struct model_change *row
 	return row->path && !print_before(m, t, &row->before) ? 1 : -ENOMEM;
 }
 
-static void live_take(const struct kind *k, void *data, const void *from)
+static void kept_take(const struct kind *k, void *data, const void *from, bool live)
 {
-	for (unsigned i = 0; i < k->field_count; i++)
-		if (k->fields[i].class == FIELD_LIVE && !k->fields[i].hold)
-			memcpy(field_at(&k->fields[i], data), field_in(&k->fields[i], from),
-				k->fields[i].size);
+	for (unsigned i = 0; i < k->field_count; i++) {
+		const struct field *f = &k->fields[i];
+
+		if (f->hash || (live && f->class == FIELD_LIVE && !f->hold))
+			memcpy(field_at(f, data), field_in(f, from), f->size);
+	}
 }
 
-int change_keep_live(struct model *m)
+int change_keep(struct model *m, bool live)
 {
 	for (uint32_t i = 0; i < m->touches; i++) {
 		const struct touch *t = &m->touch[i];
@@ -368,7 +370,7 @@ int change_keep_live(struct model *m)
 		if (!loaded)
 			return -ENOMEM;
 		memcpy(loaded, it->data, k->size);
-		live_take(k, it->data, t->before);
+		kept_take(k, it->data, t->before, live);
 		data_count_strings(m, it->o.kind, it->data, 1);
 		data_count_strings(m, it->o.kind, loaded, -1);
 		free(loaded);

@@ -518,7 +518,7 @@ int model_load(struct model *m, const char *text, size_t len, const char *file, 
 	if (!rc)
 		rc = load_translated(m, &out, flags, err);
 	text_fini(&out);
-	if (!rc && flags & LOAD_KEEP_LIVE && change_keep_live(m))
+	if (!rc && flags & LOAD_UNDO && change_keep(m, flags & LOAD_KEEP_LIVE))
 		rc = fail_named(m, err, -ENOMEM, MODEL_KINDS, "", NULL, "no memory");
 	return rc;
 }

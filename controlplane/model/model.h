@@ -490,7 +490,8 @@ enum load_flags {
 	LOAD_MERGE = 1, /* keep what the text does not name; else it is the whole configuration */
 	LOAD_STORE =
 		2, /* the text is our own running store: ids, generations, all holds, "delete" lines */
-	LOAD_UNDO = 4,	    /* with both: the text is model_print_undo's, a change like any other */
+	/* With both: the text is model_print_undo's, a change like any other; passwords of users stay. */
+	LOAD_UNDO = 4,
 	LOAD_KEEP_LIVE = 8, /* with LOAD_UNDO: live fields of objects that are there stay */
 };
 

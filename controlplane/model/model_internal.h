@@ -237,8 +237,8 @@ int change_hold(struct model *m, struct item *it, enum hold_class class, unsigne
 /* The object as the transaction found it, to be freed; NULL: it was not configured. 0 or -ENOMEM. */
 int print_before(struct model *m, const struct touch *t, char **out);
 
-/* Live fields of objects that were there are as the transaction found them again. 0 or -ENOMEM. */
-int change_keep_live(struct model *m);
+/* Passwords of users who were there are as the transaction found them again, and live fields. 0 or -ENOMEM. */
+int change_keep(struct model *m, bool live);
 
 /* Creates what stands beside objects, then checks all touched ones. */
 int rules_validate(struct model *m, struct model_error *err);
