@@ -185,7 +185,7 @@ static bool is_one_of(const json_t *body, const char *name, const char *const wo
 	return false;
 }
 
-/* What devices tolerate of what they themselves say: a server's states that come of checks. */
+/* What devices tolerate: a server's states that come of checks, which they say themselves, and empty words. */
 static void drop_tolerated(struct rest_edit *edit)
 {
 	static const char *const always[] = {
@@ -193,8 +193,11 @@ static void drop_tolerated(struct rest_edit *edit)
 	static const char *const states[] = {
 		"up", "down", "checking", "address-down", "down-wait-for-manual-resume", NULL};
 	static const char *const sessions[] = {"monitor-enabled", "monitor-disabled", NULL};
+	static const char *const unset[] = {"", NULL};
 	bool back = is_read_back(edit->body);
 
+	if (edit->target.kind == KIND_MONITOR_LDAP && is_one_of(edit->body, "security", unset))
+		json_object_del(edit->body, "security");
 	if (edit->target.kind != KIND_NODE && edit->target.kind != KIND_POOL_MEMBER)
 		return;
 	if (is_one_of(edit->body, "state", always) ||
@@ -214,6 +217,9 @@ static void take_name(struct rest_edit *edit)
 	const char *sub = json_string_value(json_object_get(edit->body, "subPath"));
 	uint8_t form = model_kinds[edit->target.kind].name_form;
 
+	/* clients name a partition for objects that are in none, too */
+	if (form == NAME_PLAIN)
+		json_object_del(edit->body, "partition");
 	if (*name == '/' || !partition || form == NAME_PLAIN || form == NAME_INTERFACE)
 		snprintf(edit->target.name, REST_NAME_MAX, "%s", name);
 	else

@@ -47,6 +47,13 @@ void rest_list_page(struct rest_list *l)
 	l->left = q->paged ? q->top : -1;
 }
 
+/* Objects that are in no partition are looked for in Common by clients of LTM. */
+static bool is_everywhere(const struct rest_call *call, const char *partition)
+{
+	return model_kinds[call->target.kind].name_form == NAME_PLAIN &&
+	       !strcmp(partition, "Common");
+}
+
 void rest_page_set(const struct rest_call *call, json_t *request)
 {
 	const struct rest_query *q = &call->query;
@@ -54,7 +61,7 @@ void rest_page_set(const struct rest_call *call, json_t *request)
 
 	if (q->filters && !partition)
 		return;
-	if (partition)
+	if (partition && !is_everywhere(call, partition))
 		json_object_set_new(request, "partition", json_string(partition));
 	if (q->paged)
 		json_object_set_new(request, "top", json_integer(q->top));

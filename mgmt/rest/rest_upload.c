@@ -82,9 +82,15 @@ static bool read_content(struct rest_call *call, const char *user, const char *p
 
 bool rest_upload_content(struct rest_call *call, enum model_kind kind, json_t *body)
 {
-	const char *path = json_string_value(json_object_get(body, "sourcePath"));
-	json_t *who;
+	json_t *dashed = json_object_get(body, "source-path"), *who;
+	const char *path;
 	bool done;
+
+	if (dashed && model_field_rest(kind, NULL, "sourcePath")) {
+		json_object_set(body, "sourcePath", dashed); /* as tmsh spells it */
+		json_object_del(body, "source-path");
+	}
+	path = json_string_value(json_object_get(body, "sourcePath"));
 
 	if (!path || json_object_get(body, "content") || !model_field_rest(kind, NULL, "content"))
 		return true;
