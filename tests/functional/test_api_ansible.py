@@ -20,8 +20,8 @@ def site():
         yield picture
 
 
-def play(site, name, **variables):
-    run = site.api.ansible(PLAYBOOKS / f"{name}.yml", site.topo.dir, **variables)
+def play(site, name):
+    run = site.api.ansible(PLAYBOOKS / f"{name}.yml", site.topo.dir)
     assert not run.failed, "\n".join(run.failed)
     return run
 
@@ -59,15 +59,6 @@ def test_again(site):
     run = play(site, "site")
     assert run.changed == []
     assert site.weir.status()["generation"] == before
-
-
-def test_archive(site):
-    run = play(site, "archive", place=str(site.topo.dir))
-    assert "description" not in site.api.get("ltm/pool/~Common~site")  # as it was when the archive was made
-    assert "ltm pool" in run.result("Commands")["stdout"][0]
-    assert "15.1.0" in run.result("Commands")["stdout"][1]
-    assert site.api.get("ltm/pool/merged")["description"] == "from a text"
-    assert site.api.items("sys/ucs") == []
 
 
 def test_change(site):
