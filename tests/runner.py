@@ -157,7 +157,7 @@ def functional_steps(files, build, long):
     yield compile_step(build)
     for path in sorted(files, key=lambda path: (path.stem[5:] in ALONE, path)):
         yield pytest_step(f"{path.stem[5:]} {build}", [path.relative_to(ROOT)],
-                          7200 if long else 300, build, 3600 if long else 120, long,
+                          7200 if long else 600, build, 3600 if long else 120, long,
                           not long and path.stem[5:] not in ALONE)
 
 
