@@ -126,7 +126,8 @@ def test_passwords_stay(cp):
     cp.start()
     start = cp.status()["generation"]
     cp.edit("modify", "auth user admin password Seven-Gates-of-7hebes")
-    cp.edit("create", "auth user bob password Five-Rings-of-g0ld description a")
+    cp.edit("create", "auth user bob password Five-Rings-of-g0ld description a "
+            "partition-access add { all-partitions { role guest } }")
     here = cp.status()["generation"]
     cp.edit("modify", "auth user bob password Four-Calling-b1rds description b")
 
