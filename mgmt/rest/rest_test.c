@@ -175,9 +175,10 @@ static void test_refused_here(void)
 static void test_too_many_values(void)
 {
 	enum { COUNT = 140000 };
-	char *body = malloc(COUNT + 64),
-	     *at = stpcpy(body, "{\"name\":\"p\",\"description\":\"\\\"");
+	char *body = malloc(COUNT + 64);
 
+	CHECK(body != NULL);
+	char *at = stpcpy(body, "{\"name\":\"p\",\"description\":\"\\\"");
 	memset(at, ',', COUNT);
 	strcpy(at + COUNT, "\"}");
 	fake_answer("{\"result\":{}}");
