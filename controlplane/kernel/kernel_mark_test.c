@@ -59,7 +59,7 @@ static bool frame_next(int tap, struct ip_addr *hop)
 	struct pollfd ready = {.fd = tap, .events = POLLIN};
 
 	while (poll(&ready, 1, 100) > 0)
-		if (read(tap, frame, sizeof(frame)) > 34 && frame[12] == 8 && !(frame[0] & 1))
+		if (read(tap, frame, sizeof(frame)) > 34 && frame[12] == 8 && frame[30] < 224)
 			return tap_hop_read(frame, hop);
 	return false;
 }

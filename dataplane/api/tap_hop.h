@@ -13,7 +13,8 @@
 
 #include "base/ipaddr.h"
 
-#define TAP_HOP_0 0x0a /* locally administered, one receiver */
+/* A group's: no device has it, and frames that name no hop carry the tap's own address, or 01:00:5e or 33:33. */
+#define TAP_HOP_0 0x0b
 #define TAP_HOP_1 0x57
 
 static inline void tap_hop_write(uint8_t mac[6], const struct ip_addr *hop)

@@ -238,6 +238,10 @@ static void test_from_kernel_through(void)
 	CHECK_INT(sent[0].port, 1);
 	CHECK(memcmp(sent[0].frame, mac_peer, 6) == 0);
 	sent_count = 0;
+	/* No device's own address, which all other packets of the kernel carry, can name one. */
+	uint8_t mac[6];
+	tap_hop_write(mac, &hop);
+	CHECK(mac[0] & 1);
 	/* Ourselves, or a VLAN that is gone: no way, and the kernel is told. */
 	m = fake_ip(1, "10.0.2.1", "10.0.2.9", PROTO_ICMP, ICMP_ECHO, 0x77, 20);
 	hop = addr("10.0.2.1");
