@@ -213,11 +213,17 @@ static int rows_change(struct model *m, struct item *it, const struct field *f, 
 	return rc;
 }
 
-static void drop_deleted(json_t *rows)
+static json_t *without_deleted(const json_t *rows)
 {
-	for (size_t i = json_array_size(rows); i-- > 0;)
-		if (json_is_null(json_array_get(rows, i)))
-			json_array_remove(rows, i);
+	json_t *kept = json_array(), *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (!json_is_null(row))
+			json_array_append(kept, row);
+	}
+	return kept;
 }
 
 static int rows_keep(struct model *m, struct item *it, const struct field *f, json_t *rows,
@@ -255,8 +261,9 @@ int rows_set(struct model *m, struct item *it, const struct field *f, const json
 			break;
 	}
 	if (!rc) {
-		drop_deleted(rows);
-		rc = rows_keep(m, it, f, rows, err);
+		json_t *kept = without_deleted(rows);
+		rc = rows_keep(m, it, f, kept, err);
+		json_decref(kept);
 	}
 	json_decref(rows);
 	json_decref(places);
@@ -400,10 +407,20 @@ int rows_check(struct model *m, struct item *it, struct model_error *err)
 	return rc;
 }
 
-static bool column_names(const struct column *c, const struct object *o)
+static bool column_names(const struct column *c, unsigned kind)
 {
 	for (unsigned i = 0; i < c->ref_count; i++)
-		if (c->refs[i] == o->kind)
+		if (c->refs[i] == kind)
+			return true;
+	return false;
+}
+
+static bool may_name(const struct field *f, unsigned kind)
+{
+	if (f->type != TYPE_ROWS)
+		return false;
+	for (const struct column *c = f->columns; c->name; c++)
+		if (column_names(c, kind))
 			return true;
 	return false;
 }
@@ -417,7 +434,7 @@ static bool rows_name(
 
 	json_array_foreach(rows, i, row) for (const struct column *c = f->columns;
 					      !found && c->name; c++) found =
-		column_names(c, o) && !strcmp(cell(row, f, c), o->path);
+		column_names(c, o->kind) && !strcmp(cell(row, f, c), o->path);
 	json_decref(rows);
 	return found;
 }
@@ -427,8 +444,8 @@ const struct item *rows_user_of(const struct model *m, const struct object *o)
 	for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
 		const struct kind *k = &model_kinds[kind];
 		for (unsigned n = 0; n < k->field_count; n++)
-			for (unsigned i = 0; has_refs(&k->fields[n]) && i < m->order[kind].count;
-				i++) {
+			for (unsigned i = 0;
+				may_name(&k->fields[n], o->kind) && i < m->order[kind].count; i++) {
 				const struct item *it = m->order[kind].v[i];
 				if (!it->deleted && rows_name(m, it, &k->fields[n], o))
 					return it;
