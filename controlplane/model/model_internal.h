@@ -302,6 +302,8 @@ int builtin_texts(struct model *m, struct item *it);
 int monitors_builtin(struct model *m);
 int builtin(struct model *m, enum model_kind kind, const char *path, struct item **out);
 int check_monitor(struct model *m, struct item *it, struct model_error *err);
+/* Those that use monitors which changed. */
+int check_monitor_users(struct model *m, struct model_error *err);
 /* Whether the monitors of a node, a pool, a member or the default node monitor can look at it. */
 int check_rule_of(struct model *m, struct item *it, struct model_error *err);
 

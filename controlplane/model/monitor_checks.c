@@ -242,13 +242,23 @@ int check_rule_of(struct model *m, struct item *it, struct model_error *err)
 	}
 }
 
-/* Those that use a monitor which changed. */
-static int check_users(struct model *m, struct item *it, struct model_error *err)
+static bool changed_in_use(const struct touch *t)
 {
+	const struct item *it = t->item;
+
+	return t->before && !it->deleted && it->o.users && kind_of(it)->monitor;
+}
+
+int check_monitor_users(struct model *m, struct model_error *err)
+{
+	uint32_t n = 0;
 	int rc = 0;
 
-	if (!it->o.users || !touch_of(m, it)->before)
+	while (n < m->touches && !changed_in_use(&m->touch[n]))
+		n++;
+	if (n == m->touches)
 		return 0;
+	m->line = m->touch[n].line;
 	for (uint32_t i = 1; !rc && i < m->slots; i++)
 		if (m->slot[i] && !m->slot[i]->deleted)
 			rc = check_rule_of(m, m->slot[i], err);
@@ -262,6 +272,5 @@ int check_monitor(struct model *m, struct item *it, struct model_error *err)
 	rc = rc ? rc : check_parent(m, it, err);
 	rc = rc ? rc : check_texts(m, it, err);
 	rc = rc ? rc : check_reverse(m, it, err);
-	rc = rc ? rc : check_type(m, it, err);
-	return rc ? rc : check_users(m, it, err);
+	return rc ? rc : check_type(m, it, err);
 }

@@ -185,5 +185,6 @@ int rules_validate(struct model *m, struct model_error *err)
 		item_rekey(m, m->touch[i].item);
 	for (uint32_t i = 0; !rc && i < m->touches; i++)
 		rc = check_touched(m, &m->touch[i], err);
+	rc = rc ? rc : check_monitor_users(m, err);
 	return rc ? rc : check_administrators(m, err);
 }
