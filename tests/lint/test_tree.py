@@ -10,6 +10,7 @@ LINES_MAX = 1000
 FUNCTION_MAX = 100
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 LATER = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+CONFLICT = re.compile(r"^(<{7}|>{7}) ", re.M)
 MACHINE = re.compile(r"(?<![\w.])/(work|home|root/|Users)/\w")
 
 
@@ -34,6 +35,11 @@ def test_unique_base_names():
 def test_spdx():
     wrong = [str(path) for path in code() if SPDX not in "\n".join(source.lines(path)[:2])]
     assert not wrong, "no licence line at the head of: " + ", ".join(wrong)
+
+
+def test_no_conflict_is_left():
+    wrong = [str(path) for path in source.files() if "corpus" not in path.parts and CONFLICT.search(source.text(path))]
+    assert not wrong, "a merge is not finished in: " + ", ".join(wrong)
 
 
 def test_length_of_files():
