@@ -18,7 +18,10 @@ struct told {
 	uint32_t id; /* the slot's object, 0: none */
 	uint8_t availability, enabled, monitor, session, verdict;
 	uint8_t holds[HOLD_CLASSES];
+	uint8_t reserved[2]; /* compared as bytes: no padding */
 };
+
+_Static_assert(sizeof(struct told) == 4 + 5 + HOLD_CLASSES + 2, "padding");
 
 struct cp_states {
 	struct told *told; /* by id slot */
@@ -370,10 +373,12 @@ static void limit_look(struct cp *cp, const struct object *o, void *ctx)
 
 	if (!limit)
 		return;
-	if (o->kind == KIND_VIRTUAL && look_at(cp, o, ctx))
-		later(cp->states, &cp->states->addresses, model_virtual(o)->conf.destination.addr);
-	else
+	if (o->kind != KIND_VIRTUAL) {
 		object_look(cp, o, ctx);
+	} else if (look_at(cp, o, ctx)) {
+		cause_keep(cp->states, o, ctx);
+		later(cp->states, &cp->states->addresses, model_virtual(o)->conf.destination.addr);
+	}
 }
 
 void cp_states_second(struct cp *cp)
