@@ -331,15 +331,10 @@ void drains_end(struct drains *s, uint32_t id, const char *author)
 static const char *obstacle(const struct model *m, const struct operation *o)
 {
 	const struct object *object = model_get(m, o->d.object);
-	const struct holds *holds;
 
 	if (!object)
 		return "the server was deleted";
-	if (object->kind == KIND_NODE)
-		holds = &model_node(object)->live.holds;
-	else
-		holds = &model_pool_member(object)->live.holds;
-	return holds->by[o->d.class].bits ? NULL : "the server was enabled";
+	return model_holds(object)->by[o->d.class].bits ? NULL : "the server was enabled";
 }
 
 void drains_model_changed(struct drains *s, const struct model *m, const char *author)

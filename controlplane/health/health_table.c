@@ -395,9 +395,9 @@ static const struct model_monitor_rule *rule_of(const struct health *h, const st
 	return model_is_template(h->model, o) ? &none : model_monitor_rule(h->model, o);
 }
 
-static bool holds_offline(const struct holds *holds)
+static bool holds_offline(const struct object *o)
 {
-	return holds_bits(holds) & HOLD_STATE;
+	return holds_bits(model_holds(o)) & HOLD_STATE;
 }
 
 static void member_link(struct health *h, struct health_object *x, const struct object *node)
@@ -422,8 +422,7 @@ static void member_look(struct health *h, const struct object *o)
 		return;
 	member_link(h, x, node);
 	target_set(h, x, &model_node(node)->conf.address, member->conf.port);
-	object_make(h, x, rule_of(h, o),
-		holds_offline(&member->live.holds) || holds_offline(&model_node(node)->live.holds));
+	object_make(h, x, rule_of(h, o), holds_offline(o) || holds_offline(node));
 }
 
 static void node_look(struct health *h, const struct object *o)
@@ -435,7 +434,7 @@ static void node_look(struct health *h, const struct object *o)
 		return;
 	bool was_offline = x->offline;
 	target_set(h, x, &node->conf.address, 0);
-	object_make(h, x, rule_of(h, o), holds_offline(&node->live.holds));
+	object_make(h, x, rule_of(h, o), holds_offline(o));
 	if (was_offline == x->offline)
 		return;
 	LIST_FOREACH(member, &x->members, of_node)

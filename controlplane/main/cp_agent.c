@@ -39,12 +39,6 @@ static const struct cp_user agent_user = {
 
 /* --- one server ----------------------------------------------------------------------------------- */
 
-static const struct holds *holds_of(const struct object *o)
-{
-	return o->kind == KIND_NODE ? &model_node(o)->live.holds
-				    : &model_pool_member(o)->live.holds;
-}
-
 static const char *said_of(const struct cp *cp, const struct object *o)
 {
 	return model_string(cp->model, o->kind == KIND_NODE
@@ -62,7 +56,7 @@ static void name_of(const struct cp *cp, const struct object *o, char *out, size
 static int hold_change(struct cp *cp, struct line *l, struct model_error *err)
 {
 	const struct object *o = model_get(cp->model, l->object);
-	const struct hold *hold = &holds_of(o)->by[HOLD_AGENT];
+	const struct hold *hold = &model_holds(o)->by[HOLD_AGENT];
 	struct health_agent_hold next;
 
 	if (!health_agent_hold(hold->bits, model_string(cp->model, hold->reason), &l->said, &next))

@@ -52,12 +52,11 @@ static bool is_forsaken(const struct cp *cp, const struct object *o)
 
 static int take_back(struct cp *cp, const struct object *o, struct model_error *err)
 {
-	const struct holds *holds = o->kind == KIND_NODE ? &model_node(o)->live.holds
-							 : &model_pool_member(o)->live.holds;
-	const char *reason = model_string(cp->model, holds->by[HOLD_AGENT].reason);
+	const struct hold *hold = &model_holds(o)->by[HOLD_AGENT];
+	const char *reason = model_string(cp->model, hold->reason);
 	int rc = 0;
 
-	if (holds->by[HOLD_AGENT].bits && health_agent_holds(reason))
+	if (hold->bits && health_agent_holds(reason))
 		rc = model_hold(cp->model, o->id, HOLD_AGENT, 0, "", err);
 	if (rc == 0)
 		rc = model_set_int(cp->model, o->id, "agent-weight", 100, err);

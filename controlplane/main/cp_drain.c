@@ -179,13 +179,11 @@ static int hold_apply(struct cp *cp, void *ctx, struct model_error *err)
 {
 	const struct hold_change *h = ctx;
 	const struct object *o = model_get(cp->model, h->object);
-	const struct holds *holds = NULL;
+	unsigned bits = h->bits;
 
-	if (o)
-		holds = o->kind == KIND_NODE ? &model_node(o)->live.holds
-					     : &model_pool_member(o)->live.holds;
 	/* Who was forced offline stays so. */
-	unsigned bits = h->bits && holds ? h->bits | holds->by[h->class].bits : h->bits;
+	if (bits && o)
+		bits |= model_holds(o)->by[h->class].bits;
 	return model_hold(cp->model, h->object, h->class, bits, h->reason, err);
 }
 

@@ -8,14 +8,11 @@
 /* "forced offline by operator (upgrade), disabled by agent (agent says drain)", or nothing. */
 static void holds_sentence(const struct cp *cp, const struct object *o, struct text *out)
 {
-	bool node = o->kind == KIND_NODE;
-	const struct holds *holds =
-		node ? &model_node(o)->live.holds : &model_pool_member(o)->live.holds;
-	unsigned weight =
-		node ? model_node(o)->live.agent_weight : model_pool_member(o)->live.agent_weight;
+	unsigned weight = o->kind == KIND_NODE ? model_node(o)->live.agent_weight
+					       : model_pool_member(o)->live.agent_weight;
 
 	for (unsigned i = 0; i < HOLD_CLASSES; i++) {
-		const struct hold *h = &holds->by[i];
+		const struct hold *h = &model_holds(o)->by[i];
 		const char *reason = model_string(cp->model, h->reason);
 
 		if (!h->bits)

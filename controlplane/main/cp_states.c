@@ -64,12 +64,6 @@ static bool is_server(const struct object *o)
 	return o->kind == KIND_NODE || o->kind == KIND_POOL_MEMBER;
 }
 
-static const struct holds *holds_of(const struct object *o)
-{
-	return o->kind == KIND_NODE ? &model_node(o)->live.holds
-				    : &model_pool_member(o)->live.holds;
-}
-
 static struct told state_now(const struct cp *cp, const struct object *o, struct text *reason)
 {
 	struct state s = cp_state(cp, o, reason);
@@ -83,7 +77,7 @@ static struct told state_now(const struct cp *cp, const struct object *o, struct
 		return t;
 	t.verdict = verdicts_get(cp->verdicts, o->id).verdict;
 	for (unsigned i = 0; i < HOLD_CLASSES; i++)
-		t.holds[i] = holds_of(o)->by[i].bits;
+		t.holds[i] = model_holds(o)->by[i].bits;
 	return t;
 }
 

@@ -13,6 +13,12 @@ const char *const hold_class_name[HOLD_CLASSES] = {
 	[HOLD_SYSTEM] = "system",
 };
 
+const struct holds *model_holds(const struct object *o)
+{
+	return o->kind == KIND_NODE ? &model_node(o)->live.holds
+				    : &model_pool_member(o)->live.holds;
+}
+
 unsigned holds_bits(const struct holds *h)
 {
 	unsigned bits = 0;

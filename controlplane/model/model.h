@@ -468,6 +468,9 @@ int model_edit(struct model *m, enum model_verb verb, const char *text, struct m
 int model_hold(struct model *m, uint32_t id, enum hold_class class, unsigned bits,
 	const char *reason, struct model_error *err);
 
+/* Of a node or member. */
+const struct holds *model_holds(const struct object *o);
+
 /* Bits of all classes together: LTM's session and state. */
 unsigned holds_bits(const struct holds *h);
 

@@ -68,15 +68,9 @@ static int fields_give(
 	return rc;
 }
 
-static const struct holds *holds_of(const struct object *o)
-{
-	return o->kind == KIND_NODE ? &model_node(o)->live.holds
-				    : &model_pool_member(o)->live.holds;
-}
-
 static int hold(struct apply *a, uint32_t id, unsigned bits, const char *reason)
 {
-	const struct hold *h = &holds_of(model_get(a->m, id))->by[HOLD_SYSTEM];
+	const struct hold *h = &model_holds(model_get(a->m, id))->by[HOLD_SYSTEM];
 
 	if (h->bits == bits && (!bits || !strcmp(model_string(a->m, h->reason), reason)))
 		return 0;
@@ -189,7 +183,7 @@ static int nodes_make(struct apply *a)
 		for (next = i;
 			next < a->wanteds && ip_equal(&a->wanted[next].addr, &a->wanted[i].addr);
 			next++)
-			bits &= holds_bits(holds_of(model_get(a->m, a->wanted[next].node)));
+			bits &= holds_bits(model_holds(model_get(a->m, a->wanted[next].node)));
 		rc = node_make(a, &a->wanted[i], bits);
 	}
 	return rc;
@@ -389,7 +383,8 @@ static int name_give(struct apply *a, uint32_t node, uint32_t member)
 static int follow(struct apply *a, const struct place *p, uint32_t member)
 {
 	const struct object *from = model_get(a->m, p->member);
-	unsigned bits = holds_bits(holds_of(from)) | holds_bits(holds_of(model_get(a->m, p->node)));
+	unsigned bits =
+		holds_bits(model_holds(from)) | holds_bits(model_holds(model_get(a->m, p->node)));
 	int rc = fields_give(a, from, member, a->err);
 
 	if (rc == 0)
