@@ -10,10 +10,10 @@
 #include "base/log.h"
 #include "health/health_agent.h"
 #include "main/cp.h"
+#include "store/id_set.h"
 
 struct cp_agent_gone {
-	uint32_t *id; /* servers that wait to be looked at */
-	unsigned count, room;
+	struct id_set servers; /* that wait to be looked at */
 	struct event *turn;
 };
 
@@ -70,8 +70,8 @@ static int take_back_all(struct cp *cp, void *ctx, struct model_error *err)
 	const struct cp_agent_gone *g = ctx;
 	int rc = 0;
 
-	for (unsigned i = 0; i < g->count && rc == 0; i++) {
-		const struct object *o = model_get(cp->model, g->id[i]);
+	for (unsigned i = 0; i < g->servers.count && rc == 0; i++) {
+		const struct object *o = model_get(cp->model, g->servers.id[i]);
 
 		if (o && is_forsaken(cp, o))
 			rc = take_back(cp, o, err);
@@ -101,7 +101,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
 				changes.count);
 		model_changes_fini(&changes);
 	}
-	g->count = 0;
+	id_set_clear(&g->servers);
 }
 
 /* --- looking -------------------------------------------------------------------------------------- */
@@ -112,19 +112,10 @@ static void look(struct cp *cp, const struct object *o)
 
 	if (!is_forsaken(cp, o))
 		return;
-	if (g->count == g->room) {
-		unsigned room = g->room ? 2 * g->room : 64;
-		uint32_t *more = reallocarray(g->id, room, sizeof(*more));
-
-		if (!more) {
-			log_error("agent of %s: no memory: what it did stays", o->path);
-			return;
-		}
-		g->id = more;
-		g->room = room;
-	}
-	g->id[g->count++] = o->id;
-	event_add(g->turn, &(struct timeval){0});
+	if (id_set_add(&g->servers, o->id))
+		log_error("agent of %s: no memory: what it did stays", o->path);
+	else
+		event_add(g->turn, &(struct timeval){0});
 }
 
 static void look_at_pool(struct cp *cp, const struct object *pool)
@@ -145,10 +136,11 @@ static void look_at_nodes(struct cp *cp)
 
 void cp_agent_gone_changed(struct cp *cp, struct model_changes *changes)
 {
-	unsigned before = cp->agent_gone ? cp->agent_gone->count : 0, now;
+	const struct id_set *servers = &cp->agent_gone->servers;
+	unsigned before = servers->count;
 	size_t len = strlen(changes->note);
 
-	for (unsigned i = 0; cp->agent_gone && changes->config && i < changes->count; i++) {
+	for (unsigned i = 0; changes->config && i < changes->count; i++) {
 		const struct object *o = model_get(cp->model, changes->row[i].id);
 
 		if (!o || changes->row[i].what == CHANGE_DELETED)
@@ -160,11 +152,10 @@ void cp_agent_gone_changed(struct cp *cp, struct model_changes *changes)
 		else if (o->kind == KIND_DEFAULT_NODE_MONITOR)
 			look_at_nodes(cp);
 	}
-	now = cp->agent_gone ? cp->agent_gone->count : 0;
-	if (now > before)
+	if (servers->count > before)
 		snprintf(changes->note + len, sizeof(changes->note) - len,
 			"%swhat the agents of %u servers did is taken back: they are asked no more",
-			len ? "; " : "", now - before);
+			len ? "; " : "", servers->count - before);
 }
 
 /* What a stop of weir-cp left undone. */
@@ -184,7 +175,7 @@ int cp_agent_gone_init(struct cp *cp)
 	if (!g)
 		return -ENOMEM;
 	g->turn = evtimer_new(cp->base, on_turn, cp);
-	if (!g->turn)
+	if (!g->turn || id_set_init(&g->servers))
 		return -ENOMEM;
 	look_at_all(cp);
 	return 0;
@@ -198,7 +189,6 @@ void cp_agent_gone_fini(struct cp *cp)
 		return;
 	if (g->turn)
 		event_free(g->turn);
-	free(g->id);
+	id_set_fini(&g->servers);
 	free(g);
-	cp->agent_gone = NULL;
 }
