@@ -149,7 +149,8 @@ struct cp_commit {
 
 /*
  * Makes a commit: change, validate, write to the store, tell the kernel and the dataplane. On success
- * changes is filled (free with model_changes_fini). On failure nothing has changed.
+ * changes is filled (free with model_changes_fini). On failure nothing has changed. Not before every part of
+ * weir-cp is there.
  */
 int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_changes *changes,
 	struct model_error *err);

@@ -498,7 +498,6 @@ int cp_drains_init(struct cp *cp)
 void cp_drains_fini(struct cp *cp)
 {
 	drains_free(cp->drains);
-	cp->drains = NULL; /* the link is lost after this */
 	if (cp->waits.serve)
 		event_free(cp->waits.serve);
 }

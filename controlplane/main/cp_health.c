@@ -204,14 +204,12 @@ int cp_health_init(struct cp *cp, const char *run_dir, const char *monitor_user)
 
 void cp_health_changed(struct cp *cp, const struct model_changes *changes)
 {
-	/* Before health is there, and while it starts, it looks at everything anyway. */
-	if (cp->health)
-		health_model_changed(cp->health, cp->model, changes);
+	health_model_changed(cp->health, cp->model, changes);
 }
 
 void cp_health_resume(struct cp *cp, struct model_changes *changes, const char *author)
 {
-	for (unsigned i = 0; cp->health && i < changes->enabled_count; i++) {
+	for (unsigned i = 0; i < changes->enabled_count; i++) {
 		const struct object *o = model_get(cp->model, changes->enabled[i]);
 		size_t len = strlen(changes->note);
 

@@ -123,8 +123,7 @@ static void on_lost(void *ctx)
 	cp->refused[0] = 0;
 	health_path(cp->health, false);
 	cp_down_lost(cp);
-	if (cp->drains)
-		drains_lost(cp->drains);
+	drains_lost(cp->drains);
 	cp_event_system(cp, "sys dataplane", false, "the dataplane was lost");
 	journal_note(&cp->journal, "dataplane lost");
 }

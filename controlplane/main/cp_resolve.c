@@ -67,8 +67,7 @@ int cp_resolve_init(struct cp *cp)
 
 void cp_resolve_changed(struct cp *cp, const struct model_changes *changes)
 {
-	if (cp->fqdn)
-		fqdn_model_changed(cp->fqdn, cp->model, changes);
+	fqdn_model_changed(cp->fqdn, cp->model, changes);
 }
 
 /* A row is of a template: its state is that of the name. */

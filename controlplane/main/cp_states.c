@@ -296,7 +296,7 @@ void cp_states_server(struct cp *cp, uint32_t object)
 		.name = "",
 		.address = ""};
 
-	if (o && cp->states)
+	if (o)
 		object_look(cp, o, &cause);
 }
 
@@ -317,8 +317,6 @@ void cp_states_commit(
 {
 	const struct cp_cause cause = cp_cause_of(commit);
 
-	if (!cp->states)
-		return;
 	cause_keep(cp->states, NULL, &cause);
 	for (unsigned i = 0; i < changes->count; i++) {
 		const struct model_change *row = &changes->row[i];
@@ -355,7 +353,7 @@ void cp_states_reset(struct cp *cp)
 	static const enum model_kind kinds[] = {
 		KIND_NODE, KIND_POOL, KIND_VIRTUAL, KIND_VIRTUAL_ADDRESS};
 
-	for (size_t i = 0; cp->states && i < sizeof(kinds) / sizeof(*kinds); i++)
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		kind_each(cp, kinds[i], record, NULL);
 }
 
@@ -412,7 +410,6 @@ void cp_states_fini(struct cp *cp)
 
 	if (!s)
 		return;
-	cp->states = NULL;
 	if (s->look)
 		event_free(s->look);
 	id_set_fini(&s->pools);
