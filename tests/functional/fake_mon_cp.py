@@ -122,7 +122,7 @@ class FakeMonCp:
         """Waits for the verdict; returns the seconds it took."""
         start = time.monotonic()
         wait_until(lambda: self.verdict(obj, monitor) == verdict,
-                   f"({obj}, {monitor}) is {verdict}; said: {self.history(obj, monitor)}", seconds)
+                   lambda: f"({obj}, {monitor}) is {verdict}; said: {self.history(obj, monitor)}", seconds)
         return time.monotonic() - start
 
     def of_type(self, kind):

@@ -133,14 +133,15 @@ class Lab:
     def until(self, number, verdict, seconds, names=None):
         """Waits until server number of each service (of those named) shows that; {service: (seconds it took, when)}."""
         begin, seen, services = time.monotonic(), {}, self.named(names)
-        while len(seen) < len(services):
+
+        def all_show_it():
             for service in services:
                 if service not in seen and service.member(self.weir, number) in verdict:
                     now = time.monotonic()
                     seen[service] = (now - begin, now)
-            late = [service.name for service in services if service not in seen]
-            assert not late or time.monotonic() - begin < seconds, f"not {verdict} within {seconds:.1f} s: {late}"
-            time.sleep(0.02)
+            return len(seen) == len(services)
+        wait_until(all_show_it, lambda: f"s{number} is {verdict}: {[one.name for one in services if one not in seen]}",
+                   seconds, 0.02)
         return seen
 
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from topo import TcpServer, UdpEcho, http_burst, udp_ask, wait_until, wrk_end, wrk_start
+from topo import TcpServer, UdpEcho, http_burst, stays, udp_ask, wait_until, wrk_end, wrk_start
 from topo import weirconf as wc
 from topo.weir import ApiError
 
@@ -141,10 +141,7 @@ def test_live_connections_are_not_stuck(topology, ip4):
     picture, weir = start(topology, ip4, servers=1)
     sock = connected_to(picture, ip4, 1)
     drain = begin(weir, node=ip4.server(1), **{"stuck-time": 2})
-    end = time.monotonic() + 4
-    while time.monotonic() < end:
-        assert ask(sock) == "s1"
-        time.sleep(0.2)
+    stays(lambda: ask(sock) == "s1", "it answers", 4)
     assert row(weir, drain)["stuck"] == 0 and row(weir, drain)["state"] == "draining"
     sock.close()
     assert drained(weir, drain)["stuck"] == 0

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Drains as weir-cp keeps them: with a dataplane that the test plays, so that counts are what it says."""
 import json
+import pathlib
+import signal
 import struct
 import subprocess
 import time
@@ -379,12 +381,17 @@ def test_words_of_weirsh(cp, dp):  # noqa: F811
     assert code == 1 and "ltm drain 9: does not exist" in errors
 
 
+def catches_interrupts(pid):
+    caught = pathlib.Path(f"/proc/{pid}/status").read_text().split("SigCgt:")[1].split()[0]
+    return int(caught, 16) & 1 << signal.SIGINT - 1
+
+
 def test_interrupt_ends_the_wait_not_the_drain(cp, dp):  # noqa: F811
     dp.count(ident(cp, "ltm pool members", MEMBER), 1, 1, 1)
     number = begin(cp)
     shell = subprocess.Popen([program("weirsh"), "--run-dir", cp.run_dir, "show", "ltm", "drain", str(number), "wait", "60"],
                              stderr=subprocess.PIPE, text=True)
-    time.sleep(0.3)
+    wait_until(lambda: catches_interrupts(shell.pid), "it takes interrupts")
     shell.send_signal(2)
     _, errors = shell.communicate(timeout=10)
     assert shell.returncode == 130 and "interrupted" in errors

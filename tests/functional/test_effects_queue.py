@@ -90,7 +90,7 @@ def test_fifty_at_once(place):
     assert len(dp.scanned()) == 1, "the next only when the first is answered"
     cp.edit("modify", "ltm monitor inband passive retry-time 100")
     dp.release()
-    wait_until(lambda: len(dp.scanned()) == COUNT, f"each is asked for, not {len(dp.scanned())}")
+    wait_until(lambda: len(dp.scanned()) == COUNT, lambda: f"each is asked for, not {len(dp.scanned())}")
     assert sorted(dp.scanned()) == sorted(members)
     for member in members:
         assert dp.log.index(("down", member)) < dp.log.index(("scan", member))

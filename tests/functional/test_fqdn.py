@@ -50,11 +50,11 @@ class Site:
         return self.cp.show("ltm node", name=f"{name}.test")[0]
 
     def until(self, wanted, owner="web", seconds=8):
-        wait_until(lambda: self.used(owner) == sorted(wanted), f"{owner}: {wanted}, not {self.used(owner)}", seconds)
+        wait_until(lambda: self.used(owner) == sorted(wanted), lambda: f"{owner}: {wanted}, not {self.used(owner)}", seconds)
 
     def until_reason(self, *words, name="web", seconds=12):
         wait_until(lambda: all(word in self.row(name)["monitorStatus"] + " " + self.row(name)["status.statusReason"] for word in words),
-                   f"{words}, not {self.row(name)}", seconds)
+                   lambda: f"{words}, not {self.row(name)}", seconds)
 
 
 @pytest.fixture
@@ -266,7 +266,7 @@ def test_a_thousand_names(site):
     text = "".join(node(name) + pool(member(name), name=name) for name in names)
     begin, first = time.monotonic(), s.cp.status()["generation"]
     s.cp.ask("load", text=DNS + text)
-    wait_until(lambda: len(s.nodes()) == 2000, f"2,000 nodes, not {len(s.nodes())}", 60, 0.5)
+    wait_until(lambda: len(s.nodes()) == 2000, lambda: f"2,000 nodes, not {len(s.nodes())}", 60, 0.5)
     assert s.cp.status()["generation"] - first <= 5 * (time.monotonic() - begin) + 2, "answers make commits together"
     ticks = lambda: sum(int(n) for n in open(f"/proc/{s.cp.daemon.pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[11:13])
     before, generation, at = ticks(), s.cp.status()["generation"], time.monotonic()

@@ -4,9 +4,8 @@
     client --- 1.1 Weir 1.2 --- switch --- s1 (web, DNS) s2 s3 (web)
 """
 import threading
-import time
 
-from topo import http_burst, http_get, wait_until
+from topo import http_burst, http_get, stays, wait_until
 from topo import weirconf as wc
 from topo.picture import server_address
 from topo.servers_dns import Knot
@@ -52,10 +51,7 @@ def test_servers_come_and_go_with_the_name(topology):
         dns.set("web", [A[other], A[3]])
         until(weir, {name(mine): "user-disabled", name(other): "user-enabled", name(3): "user-enabled"})
         assert set(http_burst(picture.client, "10.0.1.100", 20).counts) == {f"s{other}", "s3"}
-        deadline = time.monotonic() + 3.2
-        while time.monotonic() < deadline:
-            assert members(weir).get(name(mine)) == "user-disabled"  # as long as it has a connection
-            time.sleep(0.3)
+        stays(lambda: members(weir).get(name(mine)) == "user-disabled", "as long as it has a connection", 3.2)
         kept.sendall(b"GET /id HTTP/1.1\r\nHost: x\r\n\r\n")
         assert f"s{mine}".encode() in kept.recv(4096)
         # It comes back before it is gone: the same member, in use again.

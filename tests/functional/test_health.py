@@ -43,7 +43,7 @@ class Lab:
     def until(self, number, status, seconds=8.0, pool="web"):
         begin = time.monotonic()
         wait_until(lambda: self.member(number, pool=pool) == status,
-                   f"s{number} of {pool} is {status}, not {self.member(number, pool=pool)}", seconds)
+                   lambda: f"s{number} of {pool} is {status}, not {self.member(number, pool=pool)}", seconds)
         return time.monotonic() - begin
 
     def order(self, count=12, port=80):
@@ -144,7 +144,8 @@ def test_a_commit_elsewhere_resets_no_probe(lab):
 def test_at_least_so_many(lab):
     lab.pool_monitor("min 1 of { web port }")
     lab.nginx[0].sick()
-    time.sleep(1.5)  # web says down by now
+    wait_until(lambda: any(row["monitor"] == "/Common/web" and row["status"] == "down" for row in lab.weir.show(
+        "ltm monitor instances", pool="/Common/web", member="/Common/" + name(1))), "web says down")
     assert lab.member(1) == "up" and lab.order() == {"s1", "s2", "s3"}
     lab.pool_monitor("web and port")
     lab.until(1, "down", 1)

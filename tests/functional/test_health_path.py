@@ -3,12 +3,10 @@
 
     client --- 1.1 Weir 1.2 --- switch --- s1 s2
 """
-import time
-
 from fake_mon_cp import FAST, SERVER, cp, lab  # noqa: F401  (lab, cp are fixtures)
 from test_mon_http import Script
 
-from topo import http_burst, wait_until
+from topo import http_burst, stays, wait_until
 from topo import weirconf as wc
 
 # One lost probe would be enough, and a person would have to let the servers in again.
@@ -33,10 +31,7 @@ def test_a_dataplane_that_is_away_takes_no_server_out(topology):
     all_up(weir)
     weir.kill_dp()
     wait_until(lambda: "waits for the dataplane" in weir.status()["monitoring"], "it is missed")
-    end = time.monotonic() + 4.5
-    while time.monotonic() < end:
-        assert states(weir) == ["up", "up"]
-        time.sleep(0.2)
+    stays(lambda: states(weir) == ["up", "up"], "nobody goes down", 4.5)
     # A weir-cp and a weir-mon that start meanwhile know no more.
     weir.kill_cp()
     weir.start_cp(wait=False)
@@ -60,10 +55,7 @@ def test_weir_mon_waits_while_it_is_told_to(lab, cp):
     cp.send({"type": "path", "open": False})
     server.stop()
     probes = cp.stat()["probes"]
-    end = time.monotonic() + 2.5
-    while time.monotonic() < end:
-        assert cp.stat()["probes"] == probes and cp.verdict() == "up"
-        time.sleep(0.2)
+    stays(lambda: cp.stat()["probes"] == probes and cp.verdict() == "up", "nobody is asked", 2.5)
     cp.send({"type": "path", "open": True})
     cp.wait("down")
     cp.send({"type": "path"})

@@ -30,7 +30,7 @@ class Place:
 
     def until(self, name, status):
         wait_until(lambda: self.of(name, "monitorStatus") == status,
-                   f"{name} is {status}, not {self.of(name, 'monitorStatus')}")
+                   lambda: f"{name} is {status}, not {self.of(name, 'monitorStatus')}")
 
     def edit(self, name, words):
         return self.weir.edit("modify", f"ltm pool web members modify {{ {name} {{ {words} }} }}")

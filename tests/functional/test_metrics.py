@@ -186,7 +186,7 @@ class Stream:
         def found():
             self.read()
             return [event for event in self.events if condition(event)]
-        wait_until(found, f"{what}; there are {self.events}", 10)
+        wait_until(found, lambda: f"{what}; there are {self.events}", 10)
         return found()[0]
 
     def close(self):

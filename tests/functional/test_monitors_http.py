@@ -8,7 +8,7 @@ import time
 import pytest
 from monitored import SETTLED, SLACK, WAYS, Lab, fall_and_return, hurting, web
 
-from topo import standard, wrk_end, wrk_start
+from topo import standard, wait_until, wrk_end, wrk_start
 from topo.picture import VIRTUAL
 
 RAMP = 3
@@ -26,8 +26,9 @@ def test_a_cable_is_pulled(lab):
 
 def test_under_wrk(lab):
     """wrk's clients of a server that is killed lose what was under way there; then none loses anything."""
+    begin = time.time()
     during = wrk_start(lab.picture.client, VIRTUAL[4], seconds=2, connections=6, close=True)
-    time.sleep(0.5)
+    wait_until(lambda: lab.services[0].servers[0].asked("/", begin), "wrk asks the server")
     with hurting(lab, "kill"):
         lab.until(1, ["down"], WAYS["kill"] + SLACK)
         time.sleep(SETTLED)

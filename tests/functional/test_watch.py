@@ -36,7 +36,7 @@ class Watch:
         """Events that have these members, once there are as many."""
         def found():
             return [e for e in self.read() if all(e.get(name) == value for name, value in members.items())]
-        wait_until(lambda: len(found()) >= count, f"{count} events {members}; there are {self.events}", 10)
+        wait_until(lambda: len(found()) >= count, lambda: f"{count} events {members}; there are {self.events}", 10)
         return found()
 
 

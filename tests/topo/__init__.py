@@ -18,11 +18,11 @@ from .links import Link
 from .load import Load
 from .netns import Namespace, Topology, clean_leftovers
 from .picture import Picture, standard
-from .poll import DeadlineError, wait_until
+from .poll import DeadlineError, stays, wait_until
 from .servers import Nginx, TcpServer, UdpEcho
 from .weir import DaemonFault, Weir, build_dir
 from .weirconf import config
 
 __all__ = ["DaemonFault", "DeadlineError", "Link", "Load", "Namespace", "Nginx", "Picture", "TcpServer",
            "Topology", "UdpEcho", "Weir", "build_dir", "clean_leftovers", "config", "http_burst",
-           "http_get", "ping", "standard", "udp_ask", "wait_until", "wrk_end", "wrk_start"]
+           "http_get", "ping", "standard", "stays", "udp_ask", "wait_until", "wrk_end", "wrk_start"]
