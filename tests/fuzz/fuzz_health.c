@@ -83,6 +83,11 @@ static void on_done(void *ctx, int status)
 	*(bool *)ctx = true;
 }
 
+static void remove_dir(void)
+{
+	rmdir(dir);
+}
+
 static void model_make(void)
 {
 	const struct model_actor actor = {.class = HOLD_OPERATOR, .role = ROLE_ADMIN};
@@ -94,6 +99,7 @@ static void model_make(void)
 		model_load(model, conf, sizeof(conf) - 1, "fuzz", 0, &err) ||
 		model_commit(model, NULL, &err))
 		abort();
+	atexit(remove_dir);
 }
 
 static struct health *start(bool *connected)
