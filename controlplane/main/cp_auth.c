@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rights.h"
 #include "main/cp.h"
 
 /* --- what a request brings ------------------------------------------------------------------------ */
@@ -423,13 +424,12 @@ void cp_auth_changed(struct cp *cp, const struct model_changes *changes)
 
 int cp_auth_init(struct cp *cp, const char *mgmt_user)
 {
-	struct passwd *entry = mgmt_user ? getpwnam(mgmt_user) : NULL;
+	struct identity id = {.uid = (uid_t)-1};
+	int rc = rights_user("--mgmt-user", mgmt_user, &id);
 
-	cp->mgmt_uid = entry ? entry->pw_uid : (uid_t)-1;
-	if (mgmt_user && !entry) {
-		log_error("arguments: --mgmt-user: there is no user %s", mgmt_user);
-		return -ENOENT;
-	}
+	if (rc)
+		return rc;
+	cp->mgmt_uid = id.uid;
 	cp->auth = auth_new(cp->base);
 	if (cp->auth)
 		return 0;

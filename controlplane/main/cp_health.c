@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <libgen.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/log.h"
+#include "base/rights.h"
 #include "main/cp.h"
 
 /* --- verdicts ------------------------------------------------------------------------------------- */
@@ -190,14 +190,13 @@ static int health_start(struct cp *cp, const char *run_dir, uid_t mon_uid, const
 
 int cp_health_init(struct cp *cp, const char *run_dir, const char *monitor_user)
 {
-	const struct passwd *entry = monitor_user ? getpwnam(monitor_user) : NULL;
+	struct identity id = {0};
+	int rc = rights_user("--monitor-user", monitor_user, &id);
 
-	if (monitor_user && !entry) {
-		log_error("arguments: --monitor-user: there is no user %s", monitor_user);
-		return -ENOENT;
-	}
+	if (rc)
+		return rc;
 	char *folder = config_folder(cp);
-	int rc = folder ? health_start(cp, run_dir, entry ? entry->pw_uid : 0, folder) : -ENOENT;
+	rc = folder ? health_start(cp, run_dir, id.uid, folder) : -ENOENT;
 	free(folder);
 	return rc;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <getopt.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rights.h"
 #include "health/health_detect.h"
 #include "main/cp.h"
 #include "main/cp_privileges.h"
@@ -195,13 +195,12 @@ static int configuration_init(struct cp *cp)
 
 static int kernel_init(struct cp *cp, const char *user)
 {
-	struct passwd *entry = user ? getpwnam(user) : NULL;
+	struct identity id = {0};
+	int rc = rights_user("--dataplane-user", user, &id);
 
-	if (user && !entry) {
-		log_error("arguments: --dataplane-user: there is no user %s", user);
-		return -ENOENT;
-	}
-	int rc = kernel_new(entry ? entry->pw_uid : 0, &cp->kernel);
+	if (rc)
+		return rc;
+	rc = kernel_new(id.uid, &cp->kernel);
 	if (rc) {
 		log_error("kernel: %s", strerror(-rc));
 		return rc;

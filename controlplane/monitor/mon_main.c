@@ -124,8 +124,7 @@ static void mon_fini(struct mon *mon, struct event *signals[2])
 static int runner_init(struct mon *mon, const struct options *o)
 {
 	const char *user = o->script_user;
-	uid_t uid;
-	gid_t gid;
+	struct identity id;
 
 	if (geteuid() != 0) {
 		log_warning("external: needs to be started as root");
@@ -133,24 +132,24 @@ static int runner_init(struct mon *mon, const struct options *o)
 	}
 	if (!user)
 		user = getpwnam("weir-mon-ext") ? "weir-mon-ext" : "nobody";
-	int rc = privileges_user(user, &uid, &gid);
+	int rc = rights_identity("--script-user", user, &id);
 	if (rc)
 		return rc;
-	mon->runner = mon_runner_new(uid, gid, o->run_dir);
+	mon->runner = mon_runner_new(id.uid, id.gid, o->run_dir);
 	return mon->runner ? 0 : -errno;
 }
 
 static int run(struct mon *mon, const struct options *o)
 {
-	uid_t uid, started_as = geteuid();
-	gid_t gid;
+	uid_t started_as = geteuid();
+	struct identity id;
 	char path[4096];
-	int rc = privileges_user(o->user, &uid, &gid);
+	int rc = rights_identity("--user", o->user, &id);
 
 	if (rc == 0)
 		rc = runner_init(mon, o);
 	if (rc == 0)
-		rc = privileges_drop(uid, gid);
+		rc = privileges_drop(&id);
 	if (rc)
 		return rc;
 	snprintf(path, sizeof(path), "%s/%s", o->run_dir, MON_SOCKET_NAME);

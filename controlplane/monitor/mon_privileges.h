@@ -2,15 +2,12 @@
 #ifndef WEIR_MONITOR_MON_PRIVILEGES_H
 #define WEIR_MONITOR_MON_PRIVILEGES_H
 
-#include <sys/types.h>
-
-/* Looks up a user; NULL: the one the process has. 0 or -errno, said. */
-int privileges_user(const char *name, uid_t *uid, gid_t *gid);
+#include "base/rights.h"
 
 /*
  * The one place where weir-mon gives up what it needs no more: it becomes the user, keeps no capability but
  * CAP_NET_RAW (SO_MARK of transparent monitors), starts no programs, leaves no core. 0 or -errno, said.
  */
-int privileges_drop(uid_t uid, gid_t gid);
+int privileges_drop(const struct identity *id);
 
 #endif

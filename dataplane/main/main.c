@@ -164,7 +164,7 @@ static int serve(struct dataplane *dp)
 {
 	struct control control;
 	struct identity id;
-	int err = privileges_find(dp->options.user, &id);
+	int err = rights_identity("--user", dp->options.user, &id);
 
 	if (err == 0)
 		err = control_init(&control, dp, &id);

@@ -3,9 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <grp.h>
-#include <linux/capability.h>
-#include <pwd.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,47 +22,13 @@ static int fail(const char *what, int err)
 	return err;
 }
 
-int privileges_find(const char *user, struct identity *out)
-{
-	*out = (struct identity){geteuid(), getegid()};
-	if (!user)
-		return 0;
-	errno = 0;
-	const struct passwd *p = getpwnam(user);
-	if (!p) {
-		log_error("--user: \"%s\": %s", user, errno ? strerror(errno) : "no such user");
-		return errno ? -errno : -ENOENT;
-	}
-	if (geteuid() != 0 && p->pw_uid != geteuid()) {
-		log_error("--user: \"%s\": only root can become another user", user);
-		return -EPERM;
-	}
-	*out = (struct identity){p->pw_uid, p->pw_gid};
-	return 0;
-}
-
-/* The C library carries these over to all threads. */
-static int become(const struct identity *id)
-{
-	if (geteuid() == 0 && setgroups(0, NULL) < 0)
-		return fail("supplementary groups", -errno);
-	if (setresgid(id->gid, id->gid, id->gid) < 0)
-		return fail("group", -errno);
-	if (setresuid(id->uid, id->uid, id->uid) < 0)
-		return fail("user", -errno);
-	return 0;
-}
-
 static unsigned threads_done;
 
 /* Capabilities and their way back belong to a thread, and DPDK's threads run already: each gives up its
  * own, here. */
 static void drop_here(int number)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
-
-	if (syscall(SYS_capset, &header, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+	if (rights_keep(-1) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
 		__atomic_fetch_add(&threads_done, 1, __ATOMIC_RELAXED);
 }
 
@@ -199,9 +162,11 @@ static int filter_calls(void)
 
 int privileges_drop(const struct identity *id)
 {
-	int err = become(id);
+	int err = rights_become(id);
 
-	if (err == 0)
+	if (err)
+		fail("user", err);
+	else
 		err = drop_capabilities();
 	return err ? err : filter_calls();
 }

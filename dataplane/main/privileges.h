@@ -7,15 +7,7 @@
 #ifndef WEIR_MAIN_PRIVILEGES_H
 #define WEIR_MAIN_PRIVILEGES_H
 
-#include <sys/types.h>
-
-struct identity {
-	uid_t uid;
-	gid_t gid;
-};
-
-/* Who --user NAME is (NULL: who we are). 0 or -errno, logged. */
-int privileges_find(const char *user, struct identity *out);
+#include "base/rights.h"
 
 /* Becomes id, without capabilities, without a way to get new ones, and with the system calls of normal
  * service only; all threads. 0 or -errno, logged. */

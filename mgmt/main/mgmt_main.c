@@ -211,9 +211,8 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
 static int privileges_use(struct mgmt *m)
 {
 	char why[512];
-	uid_t uid;
-	gid_t gid;
-	int rc = mgmt_privileges_user(m->o.user, &uid, &gid);
+	struct identity id;
+	int rc = rights_identity("--user", m->o.user, &id);
 
 	for (unsigned i = 0; rc == 0 && i < m->o.listen_count; i++) {
 		m->listeners[i] = mgmt_listen_new(m->o.listen[i]);
@@ -221,11 +220,11 @@ static int privileges_use(struct mgmt *m)
 			rc = -EINVAL;
 	}
 	if (rc == 0)
-		rc = mgmt_privileges_directory(m->o.tls_dir, uid, gid);
+		rc = mgmt_privileges_directory(m->o.tls_dir, &id);
 	if (rc == 0 && m->o.rest.upload_dir)
-		rc = mgmt_privileges_directory(m->o.rest.upload_dir, uid, gid);
+		rc = mgmt_privileges_directory(m->o.rest.upload_dir, &id);
 	if (rc == 0)
-		rc = mgmt_privileges_drop(uid, gid);
+		rc = mgmt_privileges_drop(&id);
 	if (rc)
 		return rc;
 	rc = http_tls_make(m->o.tls_dir, why, sizeof(why));

@@ -233,7 +233,7 @@ def cpu_ticks(dp):
     (["--workers", "0"], "--workers"),
     (["--workers", "two"], "--workers"),
     (["--idle", "sometimes"], "--idle"),
-    (["--user", "nosuchuser"], "no such user"),
+    (["--user", "nosuchuser"], "there is no user nosuchuser"),
     (["surplus"], "surplus"),
 ])
 def test_bad_arguments_end_the_start(words, fault):
