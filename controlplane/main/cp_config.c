@@ -74,6 +74,13 @@ void cp_save(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 {
 	bool force = json_is_true(json_object_get(ipc_request_body(r), "force"));
 	struct text difference = {0};
+
+	/* The other's file is lost: that is for those who may load it. */
+	if (force && !cp_authorise(user, CP_LOAD, NULL)) {
+		cp_refuse(r, 403, "force", "%s may not overwrite what somebody else wrote",
+			user->name);
+		return;
+	}
 	int rc = store_save(cp->store, cp->model, cp->config_path, force, &difference);
 
 	if (rc == -EEXIST) {

@@ -73,6 +73,7 @@ REQUESTS = [
     ("load", {"verify": True}, ADMINS),
     ("load", {"text": "ltm pool x { }", "merge": True, "verify": True}, ADMINS),
     ("save", {}, OPERATORS),
+    ("save", {"force": True}, ADMINS),
 ]
 
 ALL = sorted(READERS | AGENT | {"no-access"})
