@@ -16,6 +16,7 @@ struct question {
 	struct dplink_query *query; /* in progress, or NULL */
 	struct msg_scan scan;	    /* the next page */
 	uint64_t limit, count;	    /* rows wanted (0 = all), rows so far */
+	bool hides;		    /* there were rows that are not for the one who asks */
 	bool deletes, ipv6;
 	bool done;
 	int status;
@@ -128,6 +129,18 @@ static bool flow_readable(const struct question *q, const struct flow_row *f)
 		       : cp_authorise(ipc_request_kept(q->r), CP_LOOK, &everywhere);
 }
 
+static void flow_put(struct question *q, const struct flow_row *f)
+{
+	if (q->limit && q->count >= q->limit)
+		return;
+	if (!flow_readable(q, f)) {
+		q->hides = true;
+		return;
+	}
+	ipc_row(q->r, cp_flow_row(q->cp, f));
+	q->count++;
+}
+
 static void on_rows(void *ctx, const struct msg_header *message)
 {
 	struct question *q = ctx;
@@ -137,8 +150,7 @@ static void on_rows(void *ctx, const struct msg_header *message)
 	if (message->type == MSG_MEMORY_INFO)
 		memory_rows(q->r, (const struct msg_memory_info *)message);
 	for (uint32_t i = 0; message->type == MSG_SCAN_ROWS && i < scan->count; i++)
-		if (flow_readable(q, &scan->row[i]))
-			ipc_row(q->r, cp_flow_row(q->cp, &scan->row[i]));
+		flow_put(q, &scan->row[i]);
 	for (uint32_t i = 0; message->type == MSG_NEIGHBOUR_ROWS && i < neighbours->count; i++)
 		if (ip_is_v4(&neighbours->row[i].addr) != q->ipv6)
 			ipc_row(q->r, neighbour_object(q->cp, &neighbours->row[i]));
@@ -153,7 +165,8 @@ static void on_done(void *ctx, int status, const struct msg_result *result)
 	snprintf(q->reason, sizeof(q->reason), "%s",
 		result ? result->reason : "the connection to the dataplane broke");
 	if (result) {
-		q->count += result->rows;
+		if (q->deletes)
+			q->count += result->rows;
 		q->scan.cursor = result->cursor;
 	}
 	q->done = status || q->scan.cursor == 0 || (q->limit && q->count >= q->limit);
@@ -180,7 +193,8 @@ static enum ipc_step question_next(struct ipc_request *r, void *ctx)
 	if (q->scan.header.type == MSG_SCAN) {
 		uint64_t left = q->limit ? q->limit - q->count : UINT64_MAX;
 		uint32_t page = q->deletes ? DELETE_ROWS : PAGE_ROWS;
-		q->scan.limit = left < page ? (uint32_t)left : page;
+		/* Hidden rows may be many: whole pages then, of which the last may have too many rows. */
+		q->scan.limit = left < page && !q->hides ? (uint32_t)left : page;
 	}
 	q->query = dplink_query(q->cp->link, &q->scan.header, &question_ops, q);
 	if (q->query)

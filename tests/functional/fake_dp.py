@@ -61,6 +61,7 @@ class FakeDp:
         self.instance, self.generation, self.origin = instance, 0, 0
         self.snapshots, self.live, self.live_messages, self.scans = [], {}, [], []
         self.refuse, self.mute, self.flows, self.page_limit_seen = None, set(), 0, 0
+        self.virtual_of = lambda number: 0
         self.connections = 0
         self.counters_fd, self.counters, self.shared_at = counter_file(1, slots)
         self.peer, self.stopping = None, False
@@ -175,10 +176,9 @@ class FakeDp:
             self._send(MSG_SCAN_ROWS, seq, struct.pack("=II", len(rows), 0) + b"".join(rows))
         self._result(seq, rows=end - cursor, cursor=end if end < self.flows else 0)
 
-    @staticmethod
-    def _flow(number):
+    def _flow(self, number):
         return FLOW.pack(v4("10.0.0.7"), v4("10.0.1.100"), v4("10.0.2.1"), v4("10.0.2.11"), number % 65536, 80,
-                         2000, 80, 6, 3, 0, 0, 0, number, 1, 300, 2, 3, 400, 500)
+                         2000, 80, 6, 3, 0, self.virtual_of(number), 0, number, 1, 300, 2, 3, 400, 500)
 
     def _neighbours(self, seq, _, __):
         row = NEIGHBOUR.pack(v4("10.0.2.11"), 0, b"\x02\0\0\0\0\x09", 1, 0, 12)

@@ -182,6 +182,19 @@ def test_a_million_connections_at_the_clients_pace(cp, dp):
     assert cp.ask("delete-connections", filter={})[1] == {"count": 1_000_000}
 
 
+def test_hidden_connections_are_not_counted(cp, dp):
+    """Those of no virtual server are not for a user of one partition; one in a hundred is."""
+    web = cp.show("ltm virtual", name="web")[0]["id"]
+    dp.flows, dp.virtual_of = 5000, lambda number: web if number % 100 == 99 else 0
+    cp.edit("create", 'auth user bob password "correct horse battery" partition-access add { Common { role guest } }')
+    bob = {"user": "bob", "password": "correct horse battery", "address": "192.0.2.7"}
+    for limit, seen in ((0, 50), (7, 7), (60, 50)):
+        dp.scans.clear()
+        rows, result = cp.ask("show", what="sys connection", limit=limit, **{"as": bob})
+        assert len(rows) == result["count"] == seen and {row["virtual"] for row in rows} == {"/Common/web"}
+        assert len(dp.scans) <= 6, "whole pages, however few are shown"
+
+
 def test_filter_reaches_the_dataplane(cp, dp):
     dp.flows = 3
     cp.show("sys connection", filter={"cs-client-addr": "10.0.0.0/8", "cs-server-port": 80, "protocol": "tcp",
