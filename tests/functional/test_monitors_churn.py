@@ -8,7 +8,7 @@ import time
 import pytest
 from monitored import INTERVAL, Lab, hurt, hurting, web
 
-from topo import standard
+from topo import standard, stays
 from topo import weirconf as wc
 from topo.picture import server_address
 
@@ -67,6 +67,10 @@ COMMITS = [("create", "ltm monitor tcp other-check interval 1 timeout 4"),
            ("delete", "ltm virtual other"), ("delete", "ltm pool other"), ("delete", "ltm monitor tcp other-check")]
 
 
+def verdicts(lab):
+    return [lab.services[0].member(lab.weir, number) for number in (1, 2, 3)]
+
+
 def gaps(times):
     return [after - before for before, after in zip(times, times[1:])]
 
@@ -100,9 +104,7 @@ def test_a_changed_monitor_keeps_its_verdicts(lab):
         lab.until(3, ["down"], INTERVAL + 1)
         begin = time.time()
         weir.edit("modify", "ltm monitor http web-check up-interval 3 timeout 9")
-        for _ in range(30):
-            assert [service.member(weir, number) for number in (1, 2, 3)] == ["up", "up", "down"]
-            time.sleep(0.2)
+        stays(lambda: verdicts(lab) == ["up", "up", "down"], "verdicts", 6)
         assert gaps(service.servers[0].asked("/health", begin))[-1] > 2.5
         weir.edit("modify", "ltm monitor http web-check up-interval 0 timeout 4")
     lab.until(3, ["up"], 5)
@@ -119,9 +121,7 @@ def test_a_reload_neither_brings_a_failed_server_back_nor_loses_it(lab):
             _, out = lab.until(3, ["down"], INTERVAL + 1)[service]
             for config in (text, text + more, text, more + text, text):
                 weir.ask("load", text=config, file="again")
-                for _ in range(5):
-                    assert [service.member(weir, number) for number in (1, 2, 3)] == ["up", "up", "down"]
-                    time.sleep(0.1)
+                stays(lambda: verdicts(lab) == ["up", "up", "down"], "verdicts", 0.5, 0.1)
             assert set(service.fresh.answered(out + 0.1)) == {"s1", "s2"}
         lab.until(3, ["up"], INTERVAL + 1)
         lab.wait_answered(service.fresh)
