@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rest/rest_call.h"
-#include "rest/rest_complete.h"
-#include "rest/rest_refuse.h"
-
-#define TM REST_LINK "/mgmt/tm/"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "rest/rest_complete.h"
+#include "rest/rest_refuse.h"
+
+#define TM REST_LINK "/mgmt/tm/"
 
 bool rest_ask(struct rest_call *call, json_t *request, rest_row *row, void *arg, json_t **result)
 {
@@ -72,6 +73,13 @@ json_t *rest_whoami(struct rest_call *call)
 }
 
 /* ---- how things are written ---- */
+
+const char *rest_word(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
 
 static bool is_link(const char *key)
 {

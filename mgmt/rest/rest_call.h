@@ -55,6 +55,9 @@ json_t *rest_list_request(const struct rest_target *t);
  */
 json_t *rest_whoami(struct rest_call *call);
 
+/* The text of a member, or "" if it has none. */
+const char *rest_word(const json_t *object, const char *key);
+
 /* Links get the version, text of any bytes becomes a string. */
 void rest_shape(const struct rest *rest, json_t *value);
 

@@ -14,13 +14,6 @@
 
 #define COMMAND_MAX 65536u
 
-static const char *word_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 void rest_reply_echo(struct rest_call *call, const char *kind, const struct text *result)
 {
 	json_t *reply = json_copy(call->body);
@@ -42,6 +35,29 @@ bool rest_takes_post(struct rest_call *call)
 	return false;
 }
 
+static bool is_administrator(const json_t *who)
+{
+	json_t *role;
+	size_t i;
+
+	json_array_foreach(json_object_get(who, "roles"), i, role)
+	{
+		if (!strcmp(rest_word(role, "role"), "admin") &&
+			!strcmp(rest_word(role, "partition"), "all-partitions"))
+			return true;
+	}
+	return false;
+}
+
+bool rest_admit_administrator(struct rest_call *call, const json_t *who, const char *why)
+{
+	if (is_administrator(who))
+		return true;
+	http_reply_error(call->http, 403, "Authorization failed: user=%s resource=%s: %s",
+		rest_word(who, "user"), call->http->path, why);
+	return false;
+}
+
 /* ---- sys/config ---- */
 
 /* Options are a list of objects, or stand in the body. */
@@ -59,25 +75,19 @@ static const json_t *option_of(const json_t *body, const char *name)
 	return value;
 }
 
-static void refuse_stranger(struct rest_call *call, const json_t *who, const char *why)
-{
-	http_reply_error(call->http, 403, "Authorization failed: user=%s resource=%s: %s",
-		word_of(who, "user"), call->http->path, why);
-}
-
 /* Asked here, too: large files of others are not even read, nor does weir-cp have to take them. */
 static void config_load(struct rest_call *call, const json_t *who)
 {
-	const char *user = word_of(who, "user");
+	const char *user = rest_word(who, "user");
 	const json_t *given = option_of(call->body, "file");
 	const char *file = json_string_value(given);
 	char why[FILES_REASON_MAX];
 	bool merge = json_is_true(option_of(call->body, "merge"));
 	bool verify = json_is_true(option_of(call->body, "verify"));
 
-	if (!rest_is_administrator(who))
-		refuse_stranger(call, who, "only administrators load configurations");
-	else if (given && !file) /* it would be the startup configuration instead */
+	if (!rest_admit_administrator(call, who, "only administrators load configurations"))
+		return;
+	if (given && !file) /* it would be the startup configuration instead */
 		rest_refuse_with(call, 400, REST_ERROR_VALUE, "\"file\" must be text");
 	else if (rest_load(call, user, file, merge, verify, why))
 		rest_reply_echo(call, "tm:sys:config:loadstate", NULL);
@@ -100,12 +110,12 @@ static void config_save(struct rest_call *call)
 
 void rest_config(struct rest_call *call)
 {
-	const char *command = word_of(call->body, "command");
+	const char *command = rest_word(call->body, "command");
 	json_t *who = rest_takes_post(call) ? rest_whoami(call) : NULL;
 
 	if (who && !strcmp(command, "save"))
 		config_save(call);
-	else if (who && !strcmp(command, "load") && !*word_of(call->body, "name"))
+	else if (who && !strcmp(command, "load") && !*rest_word(call->body, "name"))
 		config_load(call, who);
 	else if (who)
 		rest_refuse_with(call, 400, REST_ERROR_VALUE,
@@ -117,13 +127,13 @@ void rest_config(struct rest_call *call)
 
 void rest_crypto(struct rest_call *call)
 {
-	const char *path = word_of(call->body, "from-local-file");
+	const char *path = rest_word(call->body, "from-local-file");
 	bool key = !strcmp(call->http->segments[4], "key");
 	json_t *body =
-		json_pack("{s:s, s:s}", "name", word_of(call->body, "name"), "sourcePath", path);
+		json_pack("{s:s, s:s}", "name", rest_word(call->body, "name"), "sourcePath", path);
 
 	if (rest_takes_post(call)) {
-		if (strcmp(word_of(call->body, "command"), "install") || !*path)
+		if (strcmp(rest_word(call->body, "command"), "install") || !*path)
 			rest_refuse_with(call, 400, REST_ERROR_VALUE,
 				"only install with from-local-file is supported");
 		else if (rest_upload_content(call, key ? KIND_SSL_KEY : KIND_SSL_CERT, body)) {
@@ -211,7 +221,7 @@ static void put_folder(struct files *files, const char *area, struct text *out)
 
 	json_array_foreach(rows, i, row)
 	{
-		text_printf(out, "%s\n", word_of(row, "name"));
+		text_printf(out, "%s\n", rest_word(row, "name"));
 	}
 	json_decref(rows);
 }
@@ -295,7 +305,7 @@ static void put_version(struct rest_call *call, struct text *out)
 {
 	json_t *row =
 		rest_ask_row(call, json_pack("{s:s, s:s}", "op", "show", "what", "sys status"));
-	const char *weir = word_of(row, "version");
+	const char *weir = rest_word(row, "version");
 
 	text_printf(out,
 		"Product: BIG-IP\nVersion: %s\nBuild: %s\nSequence: %s\nBaseBuild: %s\n"
@@ -375,20 +385,6 @@ static bool bash(struct rest_call *call, const char *user, const char *args, str
 
 /* ---- util ---- */
 
-bool rest_is_administrator(const json_t *who)
-{
-	json_t *role;
-	size_t i;
-
-	json_array_foreach(json_object_get(who, "roles"), i, role)
-	{
-		if (!strcmp(word_of(role, "role"), "admin") &&
-			!strcmp(word_of(role, "partition"), "all-partitions"))
-			return true;
-	}
-	return false;
-}
-
 static bool unix_command(struct rest_call *call, const char *user, const char *name,
 	const char *line, struct text *out)
 {
@@ -414,15 +410,15 @@ static bool unix_command(struct rest_call *call, const char *user, const char *n
 static void run_util(struct rest_call *call, const char *user)
 {
 	const char *name = call->http->segment_count == 4 ? call->http->segments[3] : "";
-	const char *args = word_of(call->body, "utilCmdArgs");
+	const char *args = rest_word(call->body, "utilCmdArgs");
 	struct text out = {0};
 	char kind[128];
 	bool done = true;
 
-	if (strcmp(word_of(call->body, "command"), "run")) {
+	if (strcmp(rest_word(call->body, "command"), "run")) {
 		rest_refuse_with(call, 400, REST_ERROR_VALUE,
 			"invalid property value \"command\":\"%s\"",
-			word_of(call->body, "command"));
+			rest_word(call->body, "command"));
 		return;
 	}
 	if (!strcmp(name, "bash"))
@@ -439,9 +435,7 @@ void rest_util(struct rest_call *call)
 {
 	json_t *who = rest_takes_post(call) ? rest_whoami(call) : NULL;
 
-	if (who && rest_is_administrator(who))
-		run_util(call, word_of(who, "user"));
-	else if (who)
-		refuse_stranger(call, who, "only administrators run commands");
+	if (who && rest_admit_administrator(call, who, "only administrators run commands"))
+		run_util(call, rest_word(who, "user"));
 	json_decref(who);
 }

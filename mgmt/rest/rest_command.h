@@ -29,7 +29,7 @@ void rest_reply_echo(struct rest_call *call, const char *kind, const struct text
 /* False: another method than POST, or no body; answered. */
 bool rest_takes_post(struct rest_call *call);
 
-/* Of all partitions, by what "whoami" says. */
-bool rest_is_administrator(const json_t *who);
+/* Whether who ("whoami" says) is one, of all partitions. False: answered, with the reason. */
+bool rest_admit_administrator(struct rest_call *call, const json_t *who, const char *why);
 
 #endif

@@ -20,13 +20,6 @@ static json_int_t number_of(const json_t *row, const char *key)
 	return json_integer_value(json_object_get(row, key));
 }
 
-static const char *word_of(const json_t *row, const char *key)
-{
-	const char *text = json_string_value(json_object_get(row, key));
-
-	return text ? text : "";
-}
-
 static json_t *start_time(json_int_t ms)
 {
 	time_t seconds = (time_t)(ms / 1000);
@@ -42,12 +35,12 @@ static json_t *token_json(const char *token, const json_t *row)
 {
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:{s:o}, s:I, s:o, s:s, s:s, s:i, s:I, s:I, s:s, s:o}",
-		"token", token, "name", token, "userName", word_of(row, "user"), "authProviderName",
-		"tmos", "user", "link", json_sprintf(REST_LINK USERS "/%s", word_of(row, "user")),
-		"timeout", number_of(row, "timeout"), "startTime",
-		start_time(number_of(row, "created")), "address", word_of(row, "address"),
-		"partition", "[All]", "generation", 1, "lastUpdateMicros",
-		number_of(row, "updated") * 1000, "expirationMicros",
+		"token", token, "name", token, "userName", rest_word(row, "user"),
+		"authProviderName", "tmos", "user", "link",
+		json_sprintf(REST_LINK USERS "/%s", rest_word(row, "user")), "timeout",
+		number_of(row, "timeout"), "startTime", start_time(number_of(row, "created")),
+		"address", rest_word(row, "address"), "partition", "[All]", "generation", 1,
+		"lastUpdateMicros", number_of(row, "updated") * 1000, "expirationMicros",
 		number_of(row, "expires") * 1000, "kind", "shared:authz:tokens:authtokenitemstate",
 		"selfLink", json_sprintf(REST_LINK TOKENS "/%s", token));
 }
@@ -93,12 +86,12 @@ void rest_login(struct rest_call *call)
 		return;
 	}
 	http_reply_json(call->http, 200,
-		json_pack("{s:s, s:{s:s}, s:s, s:o, s:i, s:i}", "username", word_of(row, "user"),
+		json_pack("{s:s, s:{s:s}, s:s, s:o, s:i, s:i}", "username", rest_word(row, "user"),
 			"loginReference", "link",
 			REST_LINK "/mgmt/cm/system/authn/providers/local/login",
 			"loginProviderName", provider && *provider ? provider : "tmos", "token",
-			token_json(word_of(row, "token"), row), "generation", 0, "lastUpdateMicros",
-			0));
+			token_json(rest_word(row, "token"), row), "generation", 0,
+			"lastUpdateMicros", 0));
 	json_decref(row);
 }
 
@@ -121,7 +114,7 @@ static void refuse_token(struct rest_call *call)
 static bool token_row(void *arg, json_t *row)
 {
 	struct rest_list *list = arg;
-	json_t *token = token_json(word_of(row, "id"), row);
+	json_t *token = token_json(rest_word(row, "id"), row);
 	bool more = rest_list_row(list, token);
 
 	json_decref(token);
@@ -197,10 +190,10 @@ void rest_tokens(struct rest_call *call)
 
 static json_t *user_json(const json_t *row)
 {
-	const char *name = word_of(row, "name"), *shown = word_of(row, "description");
+	const char *name = rest_word(row, "name"), *shown = rest_word(row, "description");
 
 	return json_pack("{s:s, s:s, s:s, s:I, s:s, s:o}", "name", name, "displayName",
-		*shown ? shown : name, "shell", word_of(row, "shell"), "generation",
+		*shown ? shown : name, "shell", rest_word(row, "shell"), "generation",
 		number_of(row, "generation"), "kind", "shared:authz:users:usersworkerstate",
 		"selfLink", json_sprintf(REST_LINK USERS "/%s", name));
 }
@@ -234,7 +227,7 @@ static void list_users(struct rest_call *call)
 static bool change_password(struct rest_call *call)
 {
 	json_t *who = rest_whoami(call);
-	bool own = who && !strcmp(word_of(who, "user"), call->target.name);
+	bool own = who && !strcmp(rest_word(who, "user"), call->target.name);
 
 	json_decref(who);
 	if (!who)

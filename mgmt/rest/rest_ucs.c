@@ -21,11 +21,8 @@ json_t *rest_ucs_administrator(struct rest_call *call)
 {
 	json_t *who = rest_whoami(call);
 
-	if (!who || rest_is_administrator(who))
+	if (!who || rest_admit_administrator(call, who, "archives are for administrators"))
 		return who;
-	http_reply_error(call->http, 403,
-		"Authorization failed: user=%s resource=%s: archives are for administrators",
-		json_string_value(json_object_get(who, "user")), call->http->path);
 	json_decref(who);
 	return NULL;
 }
@@ -248,13 +245,6 @@ static void reply_list(struct rest_call *call)
 
 /* ---- requests ---- */
 
-static const char *word(const json_t *body, const char *key)
-{
-	const char *text = json_string_value(json_object_get(body, key));
-
-	return text ? text : "";
-}
-
 static void run(struct rest_call *call)
 {
 	char why[REST_UCS_REASON_MAX];
@@ -262,14 +252,15 @@ static void run(struct rest_call *call)
 	if (!rest_takes_post(call))
 		return;
 	if (json_array_size(json_object_get(call->body, "options")) ||
-		*word(call->body, "passphrase"))
+		*rest_word(call->body, "passphrase"))
 		rest_refuse_with(call, 400, REST_ERROR_VALUE,
 			"options of archives are not supported: secrets in them are encrypted "
 			"under the machine's key");
-	else if (rest_ucs_run(call, word(call->body, "command"), word(call->body, "name"), why))
+	else if (rest_ucs_run(call, rest_word(call->body, "command"), rest_word(call->body, "name"),
+			 why))
 		rest_reply_echo(call,
-			!strcmp(word(call->body, "command"), "save") ? "tm:sys:ucs:savestate"
-								     : "tm:sys:ucs:loadstate",
+			!strcmp(rest_word(call->body, "command"), "save") ? "tm:sys:ucs:savestate"
+									  : "tm:sys:ucs:loadstate",
 			NULL);
 	else
 		rest_refuse_with(
@@ -317,7 +308,7 @@ static void tmsh_list(struct rest_call *call, struct text *out)
 	json_array_foreach(rows, i, row)
 	{
 		text_printf(out, "sys ucs %s {\n    filename " REST_ARCHIVES_PATH "%s\n}\n",
-			word(row, "name"), word(row, "name"));
+			rest_word(row, "name"), rest_word(row, "name"));
 	}
 	json_decref(rows);
 }

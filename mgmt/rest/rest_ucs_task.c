@@ -42,13 +42,6 @@ void rest_tasks_free(struct rest_tasks *tasks)
 	free(tasks);
 }
 
-static const char *word(const json_t *body, const char *key)
-{
-	const char *text = json_string_value(json_object_get(body, key));
-
-	return text ? text : "";
-}
-
 static struct task task_add(struct rest_tasks *tasks, const json_t *body)
 {
 	struct task *task;
@@ -57,8 +50,8 @@ static struct task task_add(struct rest_tasks *tasks, const json_t *body)
 	pthread_mutex_lock(&tasks->lock);
 	task = &tasks->task[tasks->last++ % TASKS_MAX];
 	*task = (struct task){.id = tasks->last, .state = "STARTED"};
-	snprintf(task->command, sizeof(task->command), "%s", word(body, "command"));
-	snprintf(task->name, sizeof(task->name), "%s", word(body, "name"));
+	snprintf(task->command, sizeof(task->command), "%s", rest_word(body, "command"));
+	snprintf(task->name, sizeof(task->name), "%s", rest_word(body, "name"));
 	copy = *task;
 	pthread_mutex_unlock(&tasks->lock);
 	return copy;
