@@ -67,10 +67,6 @@ void cp_event(struct cp *cp, uint32_t object, enum cp_need need, json_t *body)
 {
 	struct cp_watch *w = cp->watch;
 
-	if (!w) {
-		json_decref(body);
-		return;
-	}
 	events_add(&w->events, now_ms(), object, (uint8_t)need, body);
 	if (w->count)
 		event_active(w->serve, EV_TIMEOUT, 0);
@@ -109,8 +105,6 @@ void cp_event_drain(struct cp *cp, const struct drain *d)
 	char number[20], subject[2 * MODEL_NAME_MAX + 20];
 	json_t *before = json_object(), *body;
 
-	if (!cp->watch)
-		return;
 	if (!d->running)
 		cause.name = d->ended_by;
 	if (cp->watch->drain[d->id % DRAINS_KNOWN].id == d->id)
