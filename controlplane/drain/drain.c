@@ -297,7 +297,9 @@ void drains_turn(struct drains *s, struct operation *o, enum drain_state state)
 	s->ops->changed(s->ctx, &o->d);
 }
 
-void drains_finish(struct drains *s, struct operation *o, const char *author, const char *why)
+/* It runs no more. */
+static void operation_finish(
+	struct drains *s, struct operation *o, const char *author, const char *why)
 {
 	if (!o->d.running)
 		return;
@@ -324,7 +326,7 @@ void drains_end(struct drains *s, uint32_t id, const char *author)
 	struct operation *o = drains_operation(s, id);
 
 	if (o)
-		drains_finish(s, o, author, "it was told to end; the hold stays");
+		operation_finish(s, o, author, "it was told to end; the hold stays");
 }
 
 /* Why it cannot go on, or NULL. */
@@ -346,6 +348,6 @@ void drains_model_changed(struct drains *s, const struct model *m, const char *a
 			o && o->d.running && o->d.state != DRAIN_STARTING ? obstacle(m, o) : NULL;
 
 		if (why)
-			drains_finish(s, o, author, why);
+			operation_finish(s, o, author, why);
 	}
 }

@@ -47,8 +47,6 @@ struct drains {
 struct operation *drains_operation(const struct drains *s, uint32_t id);
 struct operation *drains_insert(struct drains *s); /* zeroed, at the end; NULL: no memory */
 void drains_remove(struct drains *s, uint32_t id);
-/* It runs no more. */
-void drains_finish(struct drains *s, struct operation *o, const char *author, const char *why);
 /* Its state is another one: says so, writes it down, tells the owner. */
 void drains_turn(struct drains *s, struct operation *o, enum drain_state state);
 void drains_note(struct drains *s, const struct operation *o, const char *format, ...)

@@ -380,7 +380,6 @@ bool cp_flow_filter(
 	struct cp *cp, struct ipc_request *r, const json_t *filter, struct flow_filter *out);
 
 /* One "show" each; they end the request. */
-void cp_show_objects(struct cp *cp, struct ipc_request *r, enum model_kind kind);
 void cp_show_system(struct cp *cp, struct ipc_request *r, const char *what);
 void cp_show_connections(struct cp *cp, struct ipc_request *r);
 void cp_show_neighbours(struct cp *cp, struct ipc_request *r, bool ipv6);

@@ -167,6 +167,10 @@ static void line_take(struct cp_agent *a, struct line *out)
 	out->said.description = out->description;
 	a->first = (a->first + 1) % a->size;
 	a->count--;
+	/* Another of its monitors may still have one. */
+	for (unsigned i = 0; i < a->count; i++)
+		if (line_at(a, i)->object == out->object)
+			return;
 	a->waiting[id_slot(out->object) / 64] &= ~(1ull << id_slot(out->object) % 64);
 }
 

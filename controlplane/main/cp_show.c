@@ -58,7 +58,7 @@ static bool show_collect(struct show *s, struct ipc_request *r, enum model_kind 
 	return ok;
 }
 
-void cp_show_objects(struct cp *cp, struct ipc_request *r, enum model_kind kind)
+static void show_objects(struct cp *cp, struct ipc_request *r, enum model_kind kind)
 {
 	static const struct ipc_stream stream = {show_next, show_free};
 	char *owner = NULL, *name = NULL;
@@ -106,7 +106,7 @@ void cp_show(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	else if (!cp_authorise(user, need_of(what, kind), NULL))
 		cp_refuse(r, 403, "what", "%s may not see %s", user->name, what);
 	else if (kind_has_state(kind))
-		cp_show_objects(cp, r, kind);
+		show_objects(cp, r, kind);
 	else if (!strcmp(what, "ltm drain"))
 		cp_show_drains(cp, r);
 	else if (!strcmp(what, "ltm monitor instances"))

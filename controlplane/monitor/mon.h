@@ -111,7 +111,6 @@ void mon_path_set(struct mon *mon, bool open);
 void mon_instance_probe_now(struct mon_instance *in);
 /* What an agent says: kept, told if it differs from what it said before. Takes the message over. */
 void mon_instance_advise(struct mon_instance *in, json_t *message);
-void mon_instance_verdict(struct mon_instance *in, enum mon_verdict verdict, const char *reason);
 
 /* We stood still for so long: that is no server's fault. */
 void mon_instance_forgive(struct mon_instance *in, uint64_t late_ms);

@@ -80,7 +80,7 @@ bool mon_read_number(const json_t *message, const char *name, uint64_t min, uint
 	return true;
 }
 
-bool mon_read_flag(const json_t *message, const char *name, bool *out, struct mon_fault *fault)
+static bool read_flag(const json_t *message, const char *name, bool *out, struct mon_fault *fault)
 {
 	const json_t *value = json_object_get(message, name);
 
@@ -160,7 +160,7 @@ static int adaptive_read(struct mon_monitor *m, const json_t *message, struct mo
 	uint64_t value, limit, timespan;
 	bool enabled;
 
-	if (!mon_read_flag(message, "adaptive", &enabled, fault) ||
+	if (!read_flag(message, "adaptive", &enabled, fault) ||
 		!mon_read_number(
 			message, "adaptive-divergence-value", 1, 1000000, 25, &value, fault) ||
 		!mon_read_number(message, "adaptive-limit", 0, 900000, 200, &limit, fault) ||
@@ -200,10 +200,10 @@ static int monitor_read(struct mon_monitor *m, const json_t *message, struct mon
 	uint64_t id;
 
 	if (!mon_read_number(message, "id", 1, UINT32_MAX, 0, &id, fault) ||
-		!mon_read_flag(message, "reverse", &m->reverse, fault) ||
-		!mon_read_flag(message, "transparent", &m->transparent, fault) ||
-		!mon_read_flag(message, "verify", &m->verify, fault) ||
-		!mon_read_flag(message, "mandatory-attributes", &m->mandatory_attributes, fault))
+		!read_flag(message, "reverse", &m->reverse, fault) ||
+		!read_flag(message, "transparent", &m->transparent, fault) ||
+		!read_flag(message, "verify", &m->verify, fault) ||
+		!read_flag(message, "mandatory-attributes", &m->mandatory_attributes, fault))
 		return -EINVAL;
 	if (!id)
 		return mon_fault(fault, "id", "is missing");

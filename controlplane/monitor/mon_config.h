@@ -87,7 +87,6 @@ void mon_monitor_free(struct mon_monitor *m);
 /* Members of messages: the value, or the fallback if absent. False: fault is set. */
 bool mon_read_number(const json_t *message, const char *name, uint64_t min, uint64_t max,
 	uint64_t fallback, uint64_t *out, struct mon_fault *fault);
-bool mon_read_flag(const json_t *message, const char *name, bool *out, struct mon_fault *fault);
 
 /* *present tells whether the member is there. */
 bool mon_read_address(const json_t *message, const char *name, struct ip_addr *out, bool *present,

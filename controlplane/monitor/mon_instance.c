@@ -81,7 +81,7 @@ static void text_set(char **to, const char *text)
 	*to = *text ? strdup(text) : NULL;
 }
 
-void mon_instance_verdict(struct mon_instance *in, enum mon_verdict verdict, const char *reason)
+static void instance_verdict(struct mon_instance *in, enum mon_verdict verdict, const char *reason)
 {
 	in->rule.verdict = verdict;
 	in->verdict_time = wall_ms();
@@ -186,7 +186,7 @@ void mon_instance_result(struct mon_instance *in, const struct mon_probe *p, enu
 	if (!in->placed)
 		in->due_ms = in->slot_ms + place(in, timing(in)->interval);
 	if (changed)
-		mon_instance_verdict(in, in->rule.verdict, reason_of(in));
+		instance_verdict(in, in->rule.verdict, reason_of(in));
 	arm(in, now);
 }
 
@@ -212,7 +212,7 @@ static void probe_due(struct mon_instance *in, uint64_t now)
 	if (in->flight && !in->judged) {
 		fault_note(in, "no answer until the next probe");
 		if (mon_rule_bad(&in->rule, timing(in), false))
-			mon_instance_verdict(in, in->rule.verdict, reason_of(in));
+			instance_verdict(in, in->rule.verdict, reason_of(in));
 	}
 	/* After a long stop of our own there is one probe, not all that were missed. */
 	in->slot_ms = now - in->due_ms < timing(in)->interval ? in->due_ms : now;
@@ -258,7 +258,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
 	if (now >= in->due_ms)
 		probe_due(in, now);
 	if (mon_rule_tick(&in->rule, timing(in), now))
-		mon_instance_verdict(in, in->rule.verdict, reason_of(in));
+		instance_verdict(in, in->rule.verdict, reason_of(in));
 	arm(in, now);
 }
 

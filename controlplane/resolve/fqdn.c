@@ -75,7 +75,7 @@ static unsigned name_place(const struct fqdn *f, uint32_t node)
 	return low;
 }
 
-struct fqdn_name *fqdn_name_find(const struct fqdn *f, uint32_t node)
+static struct fqdn_name *name_find(const struct fqdn *f, uint32_t node)
 {
 	unsigned i = name_place(f, node);
 
@@ -116,7 +116,7 @@ static void name_watch(struct fqdn *f, const struct object *o)
 		.down_interval = conf->fqdn_down_interval};
 	struct resolve_addresses known = {0};
 
-	if (!fqdn_name_find(f, o->id))
+	if (!name_find(f, o->id))
 		fqdn_known(f, o, &known);
 	int rc = name_add(f, o->id) ? resolver_watch(f->resolver, o->id, &name, &known) : -ENOMEM;
 	if (rc)
@@ -169,7 +169,7 @@ static bool node_changed(struct fqdn *f, const struct model_change *row)
 {
 	const struct object *o = model_get(f->model, row->id);
 
-	if (row->what == CHANGE_DELETED && fqdn_name_find(f, row->id)) {
+	if (row->what == CHANGE_DELETED && name_find(f, row->id)) {
 		name_remove(f, row->id);
 		return true;
 	}
@@ -255,7 +255,7 @@ static void tell(struct fqdn *f, const struct object *o, const struct resolve_st
 static void on_done(void *ctx, uint32_t key, bool changed)
 {
 	struct fqdn *f = ctx;
-	struct fqdn_name *name = fqdn_name_find(f, key);
+	struct fqdn_name *name = name_find(f, key);
 	const struct resolve_status *s = resolver_status(f->resolver, key);
 	const struct object *o = model_get(f->model, key);
 
@@ -275,7 +275,7 @@ static const char *on_refuse(void *ctx, const struct ip_addr *addr)
 
 const struct resolve_status *fqdn_status(const struct fqdn *f, uint32_t node)
 {
-	return fqdn_name_find(f, node) ? resolver_status(f->resolver, node) : NULL;
+	return name_find(f, node) ? resolver_status(f->resolver, node) : NULL;
 }
 
 void fqdn_retry(struct fqdn *f)

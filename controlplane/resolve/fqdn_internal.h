@@ -52,8 +52,6 @@ struct fqdn {
 /* Grows an array by doubling. False: no memory. */
 bool fqdn_reserve(void **rows, unsigned *size, unsigned count, size_t row);
 
-struct fqdn_name *fqdn_name_find(const struct fqdn *f, uint32_t node);
-
 /* Collects the pools that matter, unless they are known. 0 or -ENOMEM. */
 int fqdn_pools(struct fqdn *f, const struct model *m);
 

@@ -16,9 +16,6 @@ void rest_crypto(struct rest_call *call); /* sys/crypto/{cert,key}: install */
 /* The output of a tmsh command of a user; what went wrong stands in it. */
 void rest_tmsh(struct rest_call *call, const char *user, const char *command, struct text *out);
 
-/* What weir-cp refused, or that it is not there, as a line. */
-void rest_tmsh_refusal(struct rest_call *call, struct text *out);
-
 /* Loads a configuration, or a file of the user's; what weir-cp says is left in the call, else why not. */
 bool rest_load(struct rest_call *call, const char *user, const char *file, bool merge, bool verify,
 	char why[FILES_REASON_MAX]);

@@ -15,7 +15,8 @@
 /* Files hold the configuration: as much as a request to weir-cp may. */
 #define LOAD_MAX (48u << 20)
 
-void rest_tmsh_refusal(struct rest_call *call, struct text *out)
+/* What weir-cp refused, or that it is not there, as a line. */
+static void refusal_add(struct rest_call *call, struct text *out)
 {
 	struct rest_target none = {0};
 	struct rest_question q = {HTTP_PATCH, &none, NULL};
@@ -70,7 +71,7 @@ static void run_load(
 	if (*why)
 		text_printf(out, "%s: %s\n", file, why);
 	else
-		rest_tmsh_refusal(call, out);
+		refusal_add(call, out);
 	text_printf(out, "Unexpected Error: Loading configuration process failed.\n");
 }
 
@@ -83,7 +84,7 @@ static void run_roll_back(struct rest_call *call, const struct cli_command *c, s
 	if (rest_ask(call, request, NULL, NULL, NULL))
 		text_printf(out, "Loading configuration...\n");
 	else
-		rest_tmsh_refusal(call, out);
+		refusal_add(call, out);
 }
 
 static void run_save(struct rest_call *call, const struct cli_command *c, struct text *out)
@@ -93,7 +94,7 @@ static void run_save(struct rest_call *call, const struct cli_command *c, struct
 	if (rest_ask(call, json_pack("{s:s, s:b}", "op", "save", "force", force), NULL, NULL, NULL))
 		text_printf(out, "Saving running configuration...\n");
 	else
-		rest_tmsh_refusal(call, out);
+		refusal_add(call, out);
 }
 
 /* ---- list, show ---- */
@@ -162,7 +163,7 @@ static void run_rows(struct rest_call *call, const struct cli_command *c, struct
 		const char *name = c->names ? c->name[i]->text : NULL;
 
 		if (!rest_ask(call, rows_request(c, name), row, &o, NULL)) {
-			rest_tmsh_refusal(call, out);
+			refusal_add(call, out);
 			return;
 		}
 	}
@@ -178,7 +179,7 @@ static void run_edit(struct rest_call *call, const struct cli_command *c, struct
 		    json_pack("{s:s, s:s, s:s*}", "op", "edit", "verb", cli_verb_name(c->verb),
 			    "text", text),
 		    NULL, NULL, NULL))
-		rest_tmsh_refusal(call, out);
+		refusal_add(call, out);
 	free(text);
 }
 
