@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "alert/incident.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/ipc.h"
+
+static const char *const levels[INCIDENT_LEVELS] = {
+	"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"};
+
+static const char *const texts[] = {"id", "module", "type", "kind", "object", "owner", "cause",
+	"part", "level", "old", "new", "text"};
+static const char *const numbers[] = {
+	"seq", "time", "flows", "count", "incident", "duration", "old", "new"};
+
+#define COUNT(of) (sizeof(of) / sizeof(*(of)))
+
+int incident_level(const char *name)
+{
+	for (int i = 0; name && i < INCIDENT_LEVELS; i++)
+		if (!strcmp(name, levels[i]))
+			return i;
+	return -1;
+}
+
+const char *incident_level_name(unsigned level)
+{
+	return level < INCIDENT_LEVELS ? levels[level] : "debug";
+}
+
+/* Length of the well-formed character at p (RFC 3629), and what it is; 0: none. */
+static size_t character(const unsigned char *p, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t length = *p < 0x80   ? 1
+			: *p < 0xc2 ? 0
+			: *p < 0xe0 ? 2
+			: *p < 0xf0 ? 3
+			: *p < 0xf5 ? 4
+				    : 0;
+
+	*code = length > 1 ? *p & (0x7fu >> length) : *p;
+	for (size_t i = 1; i < length; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (p[i] & 0x3f);
+	}
+	if (length &&
+		(*code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000)))
+		return 0;
+	return length;
+}
+
+static bool harmful(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
+	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+}
+
+void incident_clean(char *text)
+{
+	char *out = text;
+	uint32_t code;
+
+	for (const unsigned char *p = (const unsigned char *)text; *p;) {
+		size_t length = character(p, &code);
+
+		if (!length || harmful(code))
+			*out++ = '?';
+		else
+			for (size_t i = 0; i < length; i++)
+				*out++ = (char)p[i];
+		p += length ? length : 1;
+	}
+	*out = 0;
+}
+
+/* Cuts at the end of a character. */
+static void cut(char *text, size_t max)
+{
+	if (strlen(text) <= max)
+		return;
+	while (max && ((unsigned char)text[max] & 0xc0) == 0x80)
+		max--;
+	text[max] = 0;
+}
+
+/* Text of either form; a value that is none stays out. */
+static bool put_text(json_t *to, const char *name, const json_t *value)
+{
+	char *text = value ? ipc_text_get(value, NULL) : NULL;
+	json_t *clean;
+
+	if (!text)
+		return true;
+	incident_clean(text);
+	cut(text, INCIDENT_TEXT_MAX);
+	clean = json_string(text);
+	free(text);
+	return json_object_set_new(to, name, clean) == 0;
+}
+
+static bool put_actor(json_t *to, const json_t *actor)
+{
+	json_t *own = json_object();
+	bool ok = put_text(own, "class", json_object_get(actor, "class")) &&
+		  put_text(own, "name", json_object_get(actor, "name")) &&
+		  put_text(own, "address", json_object_get(actor, "address"));
+
+	if (!ok || json_object_size(own) == 0) {
+		json_decref(own);
+		return ok;
+	}
+	return json_object_set_new(to, "actor", own) == 0;
+}
+
+json_t *incident_record(const json_t *record)
+{
+	json_t *to = json_object();
+	bool ok = to != NULL;
+
+	for (size_t i = 0; ok && i < COUNT(texts); i++)
+		ok = put_text(to, texts[i], json_object_get(record, texts[i]));
+	for (size_t i = 0; ok && i < COUNT(numbers); i++) {
+		const json_t *value = json_object_get(record, numbers[i]);
+
+		if (json_is_integer(value))
+			ok = json_object_set_new(
+				     to, numbers[i], json_integer(json_integer_value(value))) == 0;
+	}
+	ok = ok && put_actor(to, json_object_get(record, "actor"));
+	if (ok)
+		return to;
+	json_decref(to);
+	return NULL;
+}
+
+const char *incident_text(const json_t *record, const char *member)
+{
+	const char *text = json_string_value(json_object_get(record, member));
+
+	return text ? text : "";
+}
+
+struct incident *incident_new(uint64_t number)
+{
+	struct incident *i = calloc(1, sizeof(*i));
+
+	if (i)
+		*i = (struct incident){.number = number, .level = INCIDENT_LEVELS - 1};
+	return i;
+}
+
+void incident_free(struct incident *i)
+{
+	if (!i)
+		return;
+	json_decref(i->open);
+	json_decref(i->also);
+	json_decref(i->close);
+	free(i);
+}
+
+json_t *incident_save(const struct incident *i)
+{
+	return json_pack("{sI sI sI sI sI sI sI sb sb sb sb sb sO* sO* sO*}", "number",
+		(json_int_t)i->number, "since", (json_int_t)i->since_ms, "told-at",
+		(json_int_t)i->told_ms, "message", (json_int_t)i->message, "duration",
+		(json_int_t)i->duration, "also-count", (json_int_t)i->also_count, "level",
+		(json_int_t)i->level, "told", i->told, "closed", i->closed, "unsure", i->unsure,
+		"sent", i->sent, "sent-closed", i->sent_closed, "open", i->open, "also", i->also,
+		"close", i->close);
+}
+
+static json_t *kept(json_t *value, bool right)
+{
+	return right ? json_incref(value) : NULL;
+}
+
+struct incident *incident_load(const json_t *from)
+{
+	json_int_t number = 0, since = 0, told = 0, message = 0, duration = 0, also = 0, level = 0;
+	json_t *open = NULL, *joined = NULL, *close = NULL;
+	int is_told = 0, closed = 0, unsure = 0, sent = 0, sent_closed = 0;
+
+	if (json_unpack((json_t *)from, "{sI sI sI sI sI sI sI sb sb sb sb sb s?o s?o s?o}",
+		    "number", &number, "since", &since, "told-at", &told, "message", &message,
+		    "duration", &duration, "also-count", &also, "level", &level, "told", &is_told,
+		    "closed", &closed, "unsure", &unsure, "sent", &sent, "sent-closed",
+		    &sent_closed, "open", &open, "also", &joined, "close", &close) ||
+		number <= 0 || level < 0 || level >= INCIDENT_LEVELS)
+		return NULL;
+	struct incident *i = incident_new((uint64_t)number);
+	if (!i)
+		return NULL;
+	i->since_ms = (uint64_t)since;
+	i->told_ms = (uint64_t)told;
+	i->message = (uint64_t)message;
+	i->duration = (uint32_t)duration;
+	i->also_count = (uint32_t)also;
+	i->level = (uint8_t)level;
+	i->told = is_told;
+	i->closed = closed;
+	i->unsure = unsure;
+	i->sent = sent;
+	i->sent_closed = sent_closed;
+	i->open = kept(open, json_is_object(open));
+	i->also = kept(joined, json_is_array(joined));
+	i->close = kept(close, json_is_object(close));
+	return i;
+}
