@@ -209,12 +209,16 @@ static int virtual_complete(struct model *m, struct item *it, struct model_error
 {
 	const struct field *source = model_field_find(KIND_VIRTUAL, NULL, "source");
 	struct virtual *v = it->data;
-	struct item *address = item_of(m, v->conf.destination.addr);
-	int rc;
+	struct item *address;
+	int rc = 0;
 
-	if (!address)
-		return 0; /* "is required" comes next */
-	rc = address->touch ? beside_complete(m, address, err) : 0;
+	if (v->conf.destination.addr == ID_NONE) /* LTM's clients name none and mean any address */
+		rc = derive(m, it, "destination", "0.0.0.0:0", err);
+	address = item_of(m, v->conf.destination.addr);
+	if (!rc && !address)
+		return 0; /* it was deleted: that is told next */
+	if (!rc && address->touch)
+		rc = beside_complete(m, address, err);
 	if (!rc)
 		rc = virtual_mask(m, it, address, err);
 	if (rc)

@@ -114,8 +114,10 @@ static bool json_leaves_out(const struct item *it, const struct field *f, const 
 	case TYPE_STRINGS:
 	case TYPE_SERVICES:
 		return !strcmp(text, "none");
+	case TYPE_MONITOR_RULE:
+		return !strcmp(text, "none");
 	default:
-		return !strcmp(f->name, "monitor") && !strcmp(text, "none");
+		return false;
 	}
 }
 
