@@ -1,11 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "event/journal.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/log.h"
+
+static void log_line(const struct event_record *r)
+{
+	const char *address = r->actor.address && *r->actor.address ? r->actor.address : NULL;
+	static const uint8_t levels[EVENT_LEVELS] = {LOG_LEVEL_ERROR, LOG_LEVEL_ERROR,
+		LOG_LEVEL_ERROR, LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_NOTICE,
+		LOG_LEVEL_NOTICE, LOG_LEVEL_DEBUG};
+
+	log_write(levels[event_messages[r->message].level], "journal: %s%s%s", r->text,
+		address ? " from " : "", address ? address : "");
+}
+
+void journal_write(struct journal *j, struct event_record *r)
+{
+	log_line(r);
+	if (journal_store_put(j->store, r) == 0 && j->written)
+		j->written(j->ctx);
+}
+
+int journal_open(struct journal *j, const char *folder, const uint8_t key[JOURNAL_KEY_BYTES],
+	void (*written)(void *ctx), void *ctx)
+{
+	char found[200], text[300];
+
+	*j = (struct journal){.written = written, .ctx = ctx};
+	j->store = journal_store_open(folder, key, found, sizeof(found));
+	if (!j->store)
+		return -ENOMEM;
+	snprintf(text, sizeof(text), "the journal is not as it was left: %s", found);
+	if (*found)
+		journal_write(j,
+			&(struct event_record){
+				.message = MESSAGE_JOURNAL_DAMAGED, .cause = found, .text = text});
+	journal_write(j,
+		&(struct event_record){.message = MESSAGE_STARTED, .text = "weir-cp was started"});
+	return 0;
+}
+
+void journal_close(struct journal *j)
+{
+	if (!j->store)
+		return;
+	journal_write(j,
+		&(struct event_record){.message = MESSAGE_STOPPED, .text = "weir-cp was stopped"});
+	journal_store_close(j->store);
+	j->store = NULL;
+}
 
 void journal_note(struct journal *j, const char *format, ...)
 {
@@ -45,13 +93,22 @@ void journal_second(struct journal *j)
 	*h = (struct journal_states){0};
 }
 
-void journal_commit(struct journal *j, const char *author, const char *address, const char *what,
+void journal_commit(struct journal *j, const struct event_actor *actor, const char *what,
 	const struct model_changes *changes)
 {
-	log_write(changes->config ? LOG_LEVEL_NOTICE : LOG_LEVEL_DEBUG,
-		"journal: commit by %s%s%s: generation %" PRIu64 ", %u changes: %s%s%s", author,
-		*address ? " from " : "", address, changes->generation, changes->count, what,
-		changes->note[0] ? "; " : "", changes->note);
+	char text[700];
+
+	snprintf(text, sizeof(text),
+		"AUDIT - user %s - transaction #%" PRIu64
+		"-1 - object 0 - cmd { %s } [Status=Command OK]",
+		actor->name, changes->generation, what);
+	journal_write(j, &(struct event_record){.message = MESSAGE_CONFIG_CHANGED,
+				 .actor = *actor,
+				 .before = event_number((int64_t)changes->generation - 1),
+				 .after = event_number((int64_t)changes->generation),
+				 .count = changes->count,
+				 .cause = what,
+				 .text = text});
 }
 
 static const char *path_of(const struct model *m, uint32_t id, char *buf, size_t size)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happened: one line of the daemon's log each, for people and their log collectors. */
+/*
+ * What happened: a record of the journal each, and from it a line of the daemon's log.
+ */
 #ifndef WEIR_EVENT_JOURNAL_H
 #define WEIR_EVENT_JOURNAL_H
 
 #include "api/message.h"
+#include "event/journal_store.h"
 #include "model/model.h"
 
 /* A kind of event that repeats is written at most once a second per object; the rest is counted. */
@@ -20,6 +23,9 @@ struct journal_source {
 };
 
 struct journal {
+	struct journal_store *store;
+	void (*written)(void *ctx); /* a record came */
+	void *ctx;
 	struct journal_source source[JOURNAL_SOURCES];
 	unsigned states; /* written, less what the seconds since have given back */
 	struct journal_states {
@@ -27,8 +33,16 @@ struct journal {
 	} held_back;
 };
 
-/* A commit: who changed what from where (""). Changes of live fields alone only with debug messages on. */
-void journal_commit(struct journal *j, const char *author, const char *address, const char *what,
+/* written is called after each record, and must not write one. 0 or -ENOMEM. */
+int journal_open(struct journal *j, const char *folder, const uint8_t key[JOURNAL_KEY_BYTES],
+	void (*written)(void *ctx), void *ctx);
+void journal_close(struct journal *j);
+
+/* Writes a record; sets its number and time. One that cannot be written is counted, and told when there is room. */
+void journal_write(struct journal *j, struct event_record *r);
+
+/* A commit of config fields; what: its first line. */
+void journal_commit(struct journal *j, const struct event_actor *actor, const char *what,
 	const struct model_changes *changes);
 
 /* An event of the dataplane. */

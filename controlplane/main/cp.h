@@ -21,6 +21,8 @@
 #include "store/store.h"
 
 struct cp_agent;
+struct cp_log;
+struct cp_parts;
 struct cp_agent_gone;
 struct cp_down;
 struct cp_watch;
@@ -42,6 +44,8 @@ struct cp {
 	const struct verdicts *verdicts; /* health's */
 	struct kernel *kernel;		 /* NULL: taps are somebody else's business */
 	struct journal journal;
+	struct cp_log *log;
+	struct cp_parts *parts;
 	struct drains *drains;
 	struct fqdn *fqdn;
 	struct cp_waits {
@@ -340,6 +344,29 @@ void cp_event_commit(
 	struct cp *cp, const struct cp_commit *commit, const struct model_changes *changes);
 void cp_event_system(struct cp *cp, const char *kind, bool connected, const char *sentence);
 void cp_event_drain(struct cp *cp, const struct drain *d);
+
+/* --- the journal (cp_journal.c) -------------------------------------------------------------------- */
+
+int cp_journal_init(struct cp *cp, const uint8_t machine_key[MODEL_KEY_BYTES]); /* 0 or -errno */
+void cp_journal_second(struct cp *cp);						/* every second */
+struct event_actor cp_journal_actor(const struct cp_user *user);
+void cp_journal_commit(
+	struct cp *cp, const struct cp_commit *commit, const struct model_changes *changes);
+
+/* --- the journal, for those who read it (cp_log.c) ------------------------------------------------- */
+
+int cp_log_init(struct cp *cp); /* 0 or -ENOMEM */
+void cp_log_fini(struct cp *cp);
+void cp_log_written(void *cp); /* a record came */
+void cp_log(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_verify_log(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+
+/* --- sockets of parts of the machine that may ask a few things (cp_parts.c) ----------------------- */
+
+/* Users' names, NULL: root's. Call before privileges are dropped, after everything else is there. 0 or -errno, logged. */
+int cp_parts_init(
+	struct cp *cp, const char *run_dir, const char *notify_user, const char *snmp_user);
+void cp_parts_fini(struct cp *cp);
 
 /* --- changes of state, as events (cp_states.c) ---------------------------------------------------- */
 

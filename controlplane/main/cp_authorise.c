@@ -129,6 +129,10 @@ static bool object_may(const struct cp_user *user, const struct model_ask *ask)
 
 bool cp_authorise(const struct cp_user *user, enum cp_need need, const struct model_ask *ask)
 {
+	/* A part of the machine that may look at what guests of all partitions see. */
+	if (user->id == ID_NONE && user->role == ROLE_GUEST)
+		return ask ? ask->deed == MODEL_READ
+			   : roles[PARTITION_ACCESS_ROLE_GUEST].needs >> need & 1;
 	if (user->id == ID_NONE)
 		return user->role >= (ask ? ask->who : ROLE_ADMIN);
 	if (!model_get(user->cp->model, user->id))

@@ -109,8 +109,7 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 		return rc;
 	if (changes->config && commit->warnings)
 		health_detect_check(cp->model, changes, cp_warn, commit->warnings);
-	journal_commit(
-		&cp->journal, commit->user->name, commit->user->address, commit->what, changes);
+	cp_journal_commit(cp, commit, changes);
 	cp_event_commit(cp, commit, changes);
 	cp_auth_changed(cp, changes);
 	cp_health_changed(cp, changes);

@@ -24,6 +24,8 @@ static const char usage[] =
 	"  --dataplane-user NAME  may open the kernel taps (default root)\n"
 	"  --monitor-user NAME    weir-mon's user, may connect to mon.sock (default root)\n"
 	"  --mgmt-user NAME       weir-mgmt's user, may connect to cp.sock for others\n"
+	"  --notify-user NAME     weir-notify's user, may connect to notify.sock (default root)\n"
+	"  --snmp-user NAME       weir-snmp's user, may connect to snmp.sock (default root)\n"
 	"  --initial-password-file FILE  where admin's first password is written, if he has none\n"
 	"  --verify               only check FILE: 0 if it is right, else says why and ends with "
 	"1\n"
@@ -31,7 +33,7 @@ static const char usage[] =
 
 struct options {
 	const char *run_dir, *config, *store, *dataplane_user, *monitor_user, *mgmt_user,
-		*password_file;
+		*notify_user, *snmp_user, *password_file;
 	bool verify, debug;
 };
 
@@ -44,6 +46,8 @@ static bool options_parse(int argc, char **argv, struct options *o)
 		USER,
 		MONITOR_USER,
 		MGMT_USER,
+		NOTIFY_USER,
+		SNMP_USER,
 		PASSWORD_FILE,
 		VERIFY,
 		DEBUG,
@@ -52,7 +56,8 @@ static bool options_parse(int argc, char **argv, struct options *o)
 	static const struct option known[] = {{"run-dir", 1, NULL, RUN_DIR},
 		{"config", 1, NULL, CONFIG}, {"store", 1, NULL, STORE},
 		{"dataplane-user", 1, NULL, USER}, {"monitor-user", 1, NULL, MONITOR_USER},
-		{"mgmt-user", 1, NULL, MGMT_USER},
+		{"mgmt-user", 1, NULL, MGMT_USER}, {"notify-user", 1, NULL, NOTIFY_USER},
+		{"snmp-user", 1, NULL, SNMP_USER},
 		{"initial-password-file", 1, NULL, PASSWORD_FILE}, {"verify", 0, NULL, VERIFY},
 		{"debug", 0, NULL, DEBUG}, {"help", 0, NULL, HELP}, {0}};
 	int c;
@@ -70,6 +75,10 @@ static bool options_parse(int argc, char **argv, struct options *o)
 			o->monitor_user = optarg;
 		else if (c == MGMT_USER)
 			o->mgmt_user = optarg;
+		else if (c == NOTIFY_USER)
+			o->notify_user = optarg;
+		else if (c == SNMP_USER)
+			o->snmp_user = optarg;
 		else if (c == PASSWORD_FILE)
 			o->password_file = optarg;
 		else if (c == VERIFY)
@@ -156,6 +165,8 @@ static int key_init(struct cp *cp)
 			rc == -EBADMSG ? "is no key" : strerror(-rc));
 	else
 		model_secret_key(key);
+	if (rc == 0)
+		rc = cp_journal_init(cp, key);
 	explicit_bzero(key, sizeof(key));
 	if (rc == 0 && made && !store_is_empty(cp->store))
 		log_warning("store: %s/machine-key was missing: passwords that it encrypted are "
@@ -224,7 +235,7 @@ static void on_upkeep(evutil_socket_t fd, short what, void *ctx)
 {
 	struct cp *cp = ctx;
 
-	journal_second(&cp->journal);
+	cp_journal_second(cp);
 	cp_states_second(cp);
 	cp_watch_second(cp);
 	store_sync(cp->store);
@@ -281,6 +292,7 @@ static int sockets_init(struct cp *cp, const char *run_dir)
 
 static void cp_fini(struct cp *cp)
 {
+	cp_parts_fini(cp);
 	ipc_server_free(cp->server);
 	dplink_free(cp->link);
 	cp_drains_fini(cp);
@@ -291,7 +303,9 @@ static void cp_fini(struct cp *cp)
 	cp_states_fini(cp);
 	cp_watch_fini(cp);
 	kernel_free(cp->kernel);
-	store_close(cp->store);
+	journal_close(&cp->journal);
+	store_close(cp->store); /* its lock guards the journal too */
+	cp_log_fini(cp);
 	health_free(cp->health);
 	auth_free(cp->auth);
 	model_free(cp->model);
@@ -338,6 +352,8 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		rc = cp_watch_init(&cp);
 	if (rc == 0)
+		rc = cp_log_init(&cp);
+	if (rc == 0)
 		rc = cp_states_init(&cp);
 	if (rc == 0)
 		rc = cp_agent_init(&cp);
@@ -347,6 +363,8 @@ int main(int argc, char **argv)
 		rc = cp_auth_init(&cp, o.mgmt_user);
 	if (rc == 0)
 		rc = sockets_init(&cp, o.run_dir);
+	if (rc == 0)
+		rc = cp_parts_init(&cp, o.run_dir, o.notify_user, o.snmp_user);
 	if (rc == 0 && o.password_file)
 		rc = cp_first_password(&cp, o.password_file);
 	if (rc == 0)

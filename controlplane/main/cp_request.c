@@ -206,6 +206,8 @@ static const struct {
 	{"save", CP_SAVE, cp_save},
 	{"delete-connections", CP_CONNECTIONS, cp_delete_connections},
 	{"watch", CP_READ, cp_watch},
+	{"log", CP_READ, cp_log},
+	{"verify-log", CP_AUDIT, cp_verify_log},
 	{"start-drain", CP_CHANGE, cp_start_drain},
 	{"end-drain", CP_CHANGE, cp_end_drain},
 	{"wait-drain", CP_READ, cp_wait_drain},

@@ -322,5 +322,6 @@ def test_author_and_address(doors):
     token = {"token": doors.tokens["manager"], "address": "198.51.100.9"}
     doors.cp.ask("create", kind="ltm pool", body={"name": "/A/named"}, **{"as": token})
     assert doors.cp.show("sys history", limit=1)[0]["author"] == "manager"
-    assert "commit by manager from 198.51.100.9: generation" in doors.cp.daemon.text()
+    assert any("AUDIT - user manager - " in line and line.endswith("] from 198.51.100.9")
+               for line in doors.cp.daemon.text().splitlines())
     doors.cp.edit("delete", "ltm pool /A/named")
