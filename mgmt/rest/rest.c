@@ -12,6 +12,7 @@
 #include "rest/rest_transaction.h"
 #include "rest/rest_files.h"
 #include "rest/rest_ucs.h"
+#include "rest/rest_unsupported.h"
 #include "rest/rest_upload.h"
 
 #define VALUES_MAX 131072u /* of a body: about; ten thousand pool members have fewer */
@@ -62,15 +63,26 @@ static bool is_known(struct rest_call *call)
 	return who != NULL;
 }
 
-/* What is served and what not is told to users alone. */
+/*
+ * What is served and what not is told to users alone. Some clients take a 404 to a change for success: what LTM
+ * has and Weir has not is refused as a wrong value.
+ */
 static void not_registered(struct rest_call *call)
 {
+	static const char tm[] = "/mgmt/tm/";
 	const char *path = call->http->path;
+	const char *below = strncmp(path, tm, sizeof(tm) - 1) ? "" : path + sizeof(tm) - 1;
+	const char *reason = rest_unsupported(below);
 
 	if (!is_known(call))
 		return;
-	rest_refuse_with(call, 404, REST_ERROR_FRAMEWORK, "Public URI path not registered: %s",
-		strncmp(path, "/mgmt/", 6) ? path : path + 5);
+	if (reason && call->http->method != HTTP_GET)
+		rest_refuse_unsupported(call, below, reason);
+	else
+		rest_refuse_with(call, 404, REST_ERROR_FRAMEWORK,
+			"Public URI path not registered: %s%s%s",
+			strncmp(path, "/mgmt/", 6) ? path : path + 5, reason ? ": " : "",
+			reason ? reason : "");
 }
 
 /* ---- below /mgmt/tm ---- */

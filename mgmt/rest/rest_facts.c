@@ -8,6 +8,7 @@
 
 #include "rest/rest_list.h"
 #include "rest/rest_refuse.h"
+#include "rest/rest_unsupported.h"
 
 /* ---- what the texts of facts stand for ---- */
 
@@ -291,7 +292,11 @@ const struct rest_fact *rest_fact_find(
 
 void rest_fact_read(struct rest_call *call, const struct rest_fact *fact, const char *item)
 {
-	if (call->http->method != HTTP_GET)
+	const char *reason = rest_unsupported(fact->path);
+
+	if (call->http->method != HTTP_GET && reason)
+		rest_refuse_unsupported(call, fact->path, reason);
+	else if (call->http->method != HTTP_GET)
 		rest_refuse_with(call, 400, REST_ERROR_CONFIG,
 			"01070734:3: Configuration error: %s is only read: Weir does not support "
 			"such objects yet",

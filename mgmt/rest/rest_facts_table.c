@@ -5,6 +5,9 @@
 	{                                                                                          \
 		path, FACT_LIST, "[]"                                                              \
 	}
+#define MODULE(name, level)                                                                        \
+	"{\"name\":\"" name "\",\"level\":\"" level                                                \
+	"\",\"cpuRatio\":0,\"diskRatio\":0,\"memoryRatio\":0}"
 #define PRODUCT                                                                                    \
 	"\"Build\":{\"description\":\"$weir$\"},\"Date\":{\"description\":\"$date$\"},"            \
 	"\"Edition\":{\"description\":\"Weir $weir$\"},\"Product\":{\"description\":\"BIG-IP\"},"  \
@@ -46,8 +49,11 @@ const struct rest_fact rest_facts[] = {
 		"\"switchBoardPartRevNum\":{\"description\":\"none\"},"
 		"\"switchBoardSerialNum\":{\"description\":\"none\"}}}}"},
 	{"sys/provision", FACT_LIST,
-		"[{\"name\":\"ltm\",\"level\":\"nominal\",\"cpuRatio\":0,\"diskRatio\":0,"
-		"\"memoryRatio\":0}]"},
+		"[" MODULE("ltm", "nominal") "," MODULE("afm", "none") "," MODULE(
+			"am", "none") "," MODULE("apm", "none") "," MODULE("asm",
+			"none") "," MODULE("avr", "none") "," MODULE("gtm",
+			"none") "," MODULE("ilx", "none") "," MODULE("lc", "none") "," MODULE("pem",
+			"none") "," MODULE("swg", "none") "," MODULE("urldb", "none") "]"},
 	{"sys/performance/all-stats", FACT_STATS, "{}"},
 	{"auth/source", FACT_ITEM, "{\"fallback\":\"false\",\"type\":\"local\"}"},
 	{"sys/software/volume", FACT_LIST,

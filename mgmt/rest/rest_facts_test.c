@@ -75,12 +75,34 @@ static void test_lists(void)
 	get("net/tunnels/gre/a/b", 404);
 	get("net/tunnels", 200);
 	CHECK_INT(json_array_size(json_object_get(fake_reply, "items")), 6);
-	get("sys/provision?$top=5&$skip=1", 200);
+	get("sys/provision?$top=5&$skip=100", 200);
 	CHECK_STR(fake_said("items"), "[]");
 	get("sys/provision/ltm", 200);
 	CHECK_STR(fake_said("level"), "nominal");
 	fake_answer(KNOWN);
 	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/net/tunnels/gre", "{\"name\":\"x\"}"), 400);
+}
+
+static void refused(enum http_method method, const char *path, unsigned status, const char *why)
+{
+	fake_answer(KNOWN);
+	CHECK_INT(fake_request(method, path, method == HTTP_POST ? "{\"name\":\"x\"}" : NULL),
+		status);
+	CHECK(strstr(fake_said("message"), why));
+}
+
+/* A change of what LTM has and Weir has not is no 404: some clients take that for success. */
+static void test_unsupported(void)
+{
+	refused(HTTP_POST, "/mgmt/tm/net/service-policy", 400,
+		"service policies are not carried out yet");
+	refused(HTTP_POST, "/mgmt/tm/net/tunnels/gre", 400, "tunnels are not carried out yet");
+	refused(HTTP_POST, "/mgmt/tm/security/firewall/policy", 400, "the firewall");
+	refused(HTTP_DELETE, "/mgmt/tm/gtm/pool/a/~Common~x", 400, "Weir has no name server");
+	refused(HTTP_GET, "/mgmt/tm/gtm/pool/a/~Common~x", 404,
+		"Public URI path not registered: /tm/gtm");
+	refused(HTTP_POST, "/mgmt/tm/gtmx", 404, "Public URI path not registered: /tm/gtmx");
+	refused(HTTP_POST, "/mgmt/tm/sys/provision", 400, "other modules cannot be provisioned");
 }
 
 static void test_below_an_object(void)
@@ -119,6 +141,7 @@ int main(void)
 	test_nested();
 	test_device_info();
 	test_lists();
+	test_unsupported();
 	rest_free(fake_rest);
 	return 0;
 }
