@@ -74,7 +74,7 @@ struct mon {
 	unsigned instances_count;
 	struct mon_io *io;
 	struct mon_icmp *icmp;
-	struct mon_runner *runner;
+	struct child_runner *runner;
 	struct mon_link *link;
 	unsigned flight, flight_max; /* probes with a descriptor */
 	unsigned sync;		     /* number of the current sync; 0: none yet */

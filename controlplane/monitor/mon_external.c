@@ -9,7 +9,7 @@
 
 #include "ipc/ipc.h"
 #include "monitor/mon.h"
-#include "monitor/mon_runner.h"
+#include "child/child_runner.h"
 
 #define VARIABLES_MAX 200u
 #define ROOM 512u /* for names, address and port */
@@ -120,10 +120,15 @@ static int external_start(struct mon_probe *p)
 	s.full = false;
 	unsigned argc = arguments(&s, in->monitor, ip, in->to_port);
 	unsigned envc = environment(&s, in->monitor, ip, in->to_port);
-	int rc = s.full ? -E2BIG
-			: mon_runner_start(in->mon->runner, ++last_id, s.bytes, (uint32_t)s.length,
-				  argc, envc, (unsigned)(in->monitor->timing.timeout / 1000),
-				  ends[1]);
+	struct child_program program = {.strings = s.bytes,
+		.length = (uint32_t)s.length,
+		.argc = argc,
+		.envc = envc,
+		.seconds = (unsigned)(in->monitor->timing.timeout / 1000),
+		.out = ends[1],
+		.in = -1,
+		.program = -1};
+	int rc = s.full ? -E2BIG : child_runner_start(in->mon->runner, ++last_id, &program);
 	explicit_bzero(s.bytes, s.length);
 	close(ends[1]);
 	if (rc)
@@ -137,7 +142,7 @@ static void external_stop(struct mon_probe *p)
 	struct external *own = p->own;
 
 	if (own && own->id)
-		mon_runner_stop(p->in->mon->runner, own->id, p->any);
+		child_runner_stop(p->in->mon->runner, own->id, p->any);
 }
 
 static enum mon_outcome external_input(

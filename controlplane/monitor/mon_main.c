@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "monitor/mon.h"
 #include "monitor/mon_privileges.h"
-#include "monitor/mon_runner.h"
+#include "child/child_runner.h"
 
 #define DESCRIPTORS_WANTED 200000u
 #define DESCRIPTORS_SPARE 64u /* for everything but probes */
@@ -108,7 +108,7 @@ static void mon_fini(struct mon *mon, struct event *signals[2])
 {
 	mon_link_free(mon->link);
 	mon_clear(mon);
-	mon_runner_free(mon->runner);
+	child_runner_free(mon->runner);
 	mon_io_free(mon->io);
 	mon_icmp_free(mon->icmp);
 	mon_stall_unwatch(mon);
@@ -135,7 +135,7 @@ static int runner_init(struct mon *mon, const struct options *o)
 	int rc = rights_identity("--script-user", user, &id);
 	if (rc)
 		return rc;
-	mon->runner = mon_runner_new(id.uid, id.gid, o->run_dir);
+	mon->runner = child_runner_new("weir-mon-run", id.uid, id.gid, o->run_dir);
 	return mon->runner ? 0 : -errno;
 }
 

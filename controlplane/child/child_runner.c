@@ -1,40 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "monitor/mon_runner.h"
+#include "child/child_runner.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "child/child_program.h"
 
 #define GRACE_NS 1000000000ull
-#define NICENESS 10
 #define NS_IN_S 1000000000ull
 
+enum { DESCRIPTORS_MAX = 3 };
 enum { RUNNER_START, RUNNER_STOP, RUNNER_STOP_GENTLY };
 
 struct request {
 	uint64_t id;
 	uint32_t op, seconds;
 	uint32_t argc, envc;
+	bool report;	  /* tell how it ended */
+	bool in, program; /* which descriptors come behind that of the output */
 };
 
-struct mon_runner {
+/* How a program has ended. */
+struct report {
+	uint64_t id;
+	int status;
+};
+
+struct child_runner {
 	int fd;
 	pid_t pid;
 };
@@ -44,114 +49,15 @@ struct mon_runner {
 struct script {
 	uint64_t id, deadline_ns;
 	pid_t pid; /* 0: free */
+	bool report;
 };
 
 struct runner {
 	int fd;
-	uid_t uid;
-	gid_t gid;
-	const char *hide;
+	const char *name;
+	struct child_limits limits;
 	struct script scripts[RUNNER_SCRIPTS_MAX];
 };
-
-static void limit(int what, rlim_t value)
-{
-	setrlimit(what, &(struct rlimit){value, value});
-}
-
-/* Tells weir-mon, in the script's place. */
-static void refuse(int out, const char *reason)
-{
-	char text[sizeof(RUNNER_REFUSAL) + 128];
-	size_t length = sizeof(RUNNER_REFUSAL) + strnlen(reason, 128);
-
-	memcpy(text, RUNNER_REFUSAL, sizeof(RUNNER_REFUSAL));
-	memcpy(text + sizeof(RUNNER_REFUSAL), reason, length - sizeof(RUNNER_REFUSAL));
-	if (write(out, text, length) < 0)
-		log_debug("external: %s", reason);
-}
-
-static bool is_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return !strncmp(path, folder, n) && path[n] == '/';
-}
-
-/* A small /tmp of its own, which goes with it; a script that lies in /tmp has none. */
-static bool script_tmp(const char *script)
-{
-	return is_below(script, "/tmp") ||
-	       mount("none", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV,
-		       "mode=1777,nr_inodes=1000,size=" RUNNER_TMP) == 0;
-}
-
-static bool script_isolate(const struct runner *r, const char *script)
-{
-	struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
-
-	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-	       mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0 &&
-	       mount("none", r->hide, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=000") == 0 &&
-	       mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof(read_only)) == 0 &&
-	       script_tmp(script);
-}
-
-/* Whatever it takes, everybody else comes first, and it is the first to go when memory is short. */
-static void script_humble(void)
-{
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, "1000", 4) != 4)
-		log_warning("external: oom_score_adj: %s", strerror(errno));
-	close(fd);
-	setpriority(PRIO_PROCESS, 0, NICENESS);
-}
-
-/* The end of its parent is the script's: said after the last change of user, which unsays it. */
-static bool script_become(const struct runner *r)
-{
-	return chdir("/") == 0 && setgroups(0, NULL) == 0 &&
-	       setresgid(r->gid, r->gid, r->gid) == 0 && setresuid(r->uid, r->uid, r->uid) == 0 &&
-	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
-}
-
-/* In the script's process; never returns. */
-static void script_exec(
-	const struct runner *r, const struct request *q, char **argv, char **envp, int out)
-{
-	int none = open("/dev/null", O_RDWR);
-
-	script_humble();
-	int fault = script_isolate(r, argv[0]) ? 0 : errno;
-	dup2(none, 0);
-	dup2(out, 1);
-	dup2(none, 2);
-	close_range(3, ~0u, 0);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_CPU, q->seconds + 1);
-	limit(RLIMIT_FSIZE, 1 << 20);
-	limit(RLIMIT_NOFILE, 64);
-	limit(RLIMIT_NPROC, 4 * RUNNER_SCRIPTS_MAX);
-	limit(RLIMIT_AS, RUNNER_MEMORY_MAX);
-	umask(077);
-	if (!fault && !script_become(r))
-		fault = errno;
-	if (fault) {
-		refuse(1, strerror(fault));
-		_exit(126);
-	}
-	sigset_t none_blocked;
-	sigemptyset(&none_blocked);
-	sigprocmask(SIG_SETMASK, &none_blocked, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	execve(argv[0], argv, envp);
-	fault = errno;
-	refuse(1, is_below(argv[0], r->hide)
-			  ? "it lies in the run directory, which scripts do not see"
-			  : strerror(fault));
-	_exit(127);
-}
 
 /* Cuts text[length] into count strings; the array ends with NULL. Returns how many bytes they took. */
 static size_t strings_cut(char *text, size_t length, unsigned count, char **out)
@@ -173,8 +79,12 @@ static size_t strings_cut(char *text, size_t length, unsigned count, char **out)
 }
 
 static void script_start(
-	struct runner *r, const struct request *q, char *text, size_t length, int out)
+	struct runner *r, const struct request *q, char *text, size_t length, const int *fds)
 {
+	struct child_descriptors fd = {.out = fds[0],
+		.in = q->in ? fds[1] : -1,
+		.program = q->program ? fds[1 + q->in] : -1};
+	struct child_limits limits = r->limits;
 	char *argv[256], *envp[256];
 	struct script *free_one = NULL;
 
@@ -182,7 +92,7 @@ static void script_start(
 		if (!r->scripts[i].pid)
 			free_one = &r->scripts[i];
 	if (!free_one) {
-		refuse(out, "too many scripts run");
+		child_refuse(fd.out, "too many scripts run");
 		return;
 	}
 	if (!q->argc || q->argc > 255 || q->envc > 255)
@@ -191,16 +101,17 @@ static void script_start(
 	if (taken > length ||
 		strings_cut(text + taken, length - taken, q->envc, envp) > length - taken)
 		return;
+	limits.seconds = q->seconds;
 	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC,
 		NULL, NULL, NULL, NULL);
 	if (pid == 0)
-		script_exec(r, q, argv, envp, out);
+		child_exec(&limits, &fd, argv, envp);
 	if (pid < 0) {
-		log_error("external: %s: cannot be started: %s", argv[0], strerror(errno));
-		refuse(out, strerror(errno));
+		log_error("%s: %s: cannot be started: %s", r->name, argv[0], strerror(errno));
+		child_refuse(fd.out, strerror(errno));
 		return;
 	}
-	*free_one = (struct script){q->id, clock_ns() + q->seconds * NS_IN_S, pid};
+	*free_one = (struct script){q->id, clock_ns() + q->seconds * NS_IN_S, pid, q->report};
 }
 
 static void script_stop(struct runner *r, const struct request *q)
@@ -217,13 +128,24 @@ static void script_stop(struct runner *r, const struct request *q)
 	}
 }
 
-/* False: weir-mon is gone. */
+/* Descriptors of a message, as many as there are; the others -1. */
+static void descriptors_take(struct msghdr *message, int fds[DESCRIPTORS_MAX])
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(message);
+
+	for (int i = 0; i < DESCRIPTORS_MAX; i++)
+		fds[i] = -1;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+}
+
+/* False: who asks is gone. */
 static bool request_take(struct runner *r)
 {
 	static char buffer[sizeof(struct request) + RUNNER_MESSAGE_MAX];
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
 	} control;
 	struct iovec part = {buffer, sizeof(buffer)};
 	struct msghdr message = {.msg_iov = &part,
@@ -231,35 +153,46 @@ static bool request_take(struct runner *r)
 		.msg_control = &control,
 		.msg_controllen = sizeof(control)};
 	struct request q;
-	int out = -1;
+	int fds[DESCRIPTORS_MAX];
 
 	ssize_t n = recvmsg(r->fd, &message, MSG_CMSG_CLOEXEC);
 	if (n <= 0)
 		return n < 0 && errno == EINTR;
-	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(&out, CMSG_DATA(c), sizeof(out));
+	descriptors_take(&message, fds);
 	if ((size_t)n >= sizeof(q)) {
 		memcpy(&q, buffer, sizeof(q));
 		if (q.op != RUNNER_START)
 			script_stop(r, &q);
-		else if (out >= 0)
-			script_start(r, &q, buffer + sizeof(q), (size_t)n - sizeof(q), out);
+		else if (fds[q.in + q.program] >= 0)
+			script_start(r, &q, buffer + sizeof(q), (size_t)n - sizeof(q), fds);
 	}
-	if (out >= 0)
-		close(out);
+	for (int i = 0; i < DESCRIPTORS_MAX; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	explicit_bzero(buffer, (size_t)n); /* variables may be passwords */
 	return true;
+}
+
+/* If it is not told, who waits finds out by his own time. */
+static void report_send(const struct runner *r, const struct script *s, int status)
+{
+	struct report report = {.id = s->id, .status = status};
+
+	if (s->report && send(r->fd, &report, sizeof(report), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		log_warning("%s: report: %s", r->name, strerror(errno));
 }
 
 static void scripts_reap(struct runner *r)
 {
 	pid_t pid;
+	int status;
 
-	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		for (unsigned i = 0; i < RUNNER_SCRIPTS_MAX; i++)
-			if (r->scripts[i].pid == pid)
+			if (r->scripts[i].pid == pid) {
+				report_send(r, &r->scripts[i], status);
 				r->scripts[i].pid = 0;
+			}
 }
 
 /* Kills what is over its time; how many ms until the next may be. */
@@ -307,16 +240,16 @@ static void runner_main(struct runner *r)
 	sigset_t blocked, open;
 	bool alive = true;
 
-	prctl(PR_SET_NAME, "weir-mon-run");
+	prctl(PR_SET_NAME, r->name);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGTERM, SIG_IGN); /* weir-mon tells us */
+	signal(SIGTERM, SIG_IGN); /* who started us tells us */
 	signal(SIGINT, SIG_IGN);
 	sigaction(SIGCHLD, &child, NULL);
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &blocked, &open);
 	if (runner_privileges())
-		log_warning("external: privileges: %s", strerror(errno));
+		log_warning("%s: privileges: %s", r->name, strerror(errno));
 	while (alive) {
 		int wait = scripts_expire(r);
 		struct timespec ts = {wait / 1000, wait % 1000 * 1000000l};
@@ -332,11 +265,11 @@ static void runner_main(struct runner *r)
 	_exit(0);
 }
 
-/* --- weir-mon's side ---------------------------------------------------------------------------- */
+/* --- the side of who asks ------------------------------------------------------------------------ */
 
-struct mon_runner *mon_runner_new(uid_t uid, gid_t gid, const char *hide)
+struct child_runner *child_runner_new(const char *name, uid_t uid, gid_t gid, const char *hide)
 {
-	struct mon_runner *r = calloc(1, sizeof(*r));
+	struct child_runner *r = calloc(1, sizeof(*r));
 	int pair[2], error;
 
 	if (!r || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
@@ -348,7 +281,9 @@ struct mon_runner *mon_runner_new(uid_t uid, gid_t gid, const char *hide)
 		static struct runner own;
 
 		close(pair[0]);
-		own = (struct runner){.fd = pair[1], .uid = uid, .gid = gid, .hide = hide};
+		own = (struct runner){.fd = pair[1],
+			.name = name,
+			.limits = {.uid = uid, .gid = gid, .hide = hide}};
 		runner_main(&own);
 	}
 	error = errno;
@@ -362,7 +297,7 @@ struct mon_runner *mon_runner_new(uid_t uid, gid_t gid, const char *hide)
 	return NULL;
 }
 
-void mon_runner_free(struct mon_runner *r)
+void child_runner_free(struct child_runner *r)
 {
 	if (!r)
 		return;
@@ -371,31 +306,51 @@ void mon_runner_free(struct mon_runner *r)
 	free(r);
 }
 
-int mon_runner_start(struct mon_runner *r, uint64_t id, const char *strings, uint32_t length,
-	unsigned argc, unsigned envc, unsigned seconds, int out)
+int child_runner_start(struct child_runner *r, uint64_t id, const struct child_program *p)
 {
-	struct request q = {id, RUNNER_START, seconds, argc, envc};
+	bool in = p->in >= 0, program = p->program >= 0;
+	struct request q = {id, RUNNER_START, p->seconds, p->argc, p->envc, p->report, in, program};
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
-	struct iovec parts[2] = {{&q, sizeof(q)}, {(char *)strings, length}};
+		char bytes[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
+	} control = {0};
+	size_t bytes = (1u + in + program) * sizeof(int);
+	int fds[DESCRIPTORS_MAX] = {p->out, in ? p->in : p->program, p->program};
+	struct iovec parts[2] = {{&q, sizeof(q)}, {(char *)p->strings, p->length}};
 	struct msghdr message = {.msg_iov = parts,
 		.msg_iovlen = 2,
 		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
+		.msg_controllen = CMSG_SPACE(bytes)};
 
-	if (length > RUNNER_MESSAGE_MAX)
+	if (p->length > RUNNER_MESSAGE_MAX)
 		return -E2BIG;
-	memcpy(CMSG_DATA(&control.header), &out, sizeof(out));
+	control.header = (struct cmsghdr){CMSG_LEN(bytes), SOL_SOCKET, SCM_RIGHTS};
+	memcpy(CMSG_DATA(&control.header), fds, bytes);
 	return sendmsg(r->fd, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-void mon_runner_stop(struct mon_runner *r, uint64_t id, bool gently)
+int child_runner_fd(const struct child_runner *r)
+{
+	return r->fd;
+}
+
+int child_runner_ended(struct child_runner *r, uint64_t *id, int *status)
+{
+	struct report report;
+	ssize_t n = recv(r->fd, &report, sizeof(report), MSG_DONTWAIT);
+
+	if (n != sizeof(report))
+		return n < 0 ? -errno : -EPIPE;
+	*id = report.id;
+	*status = report.status;
+	return 0;
+}
+
+void child_runner_stop(struct child_runner *r, uint64_t id, bool gently)
 {
 	struct request q = {.id = id, .op = gently ? RUNNER_STOP_GENTLY : RUNNER_STOP};
 
 	/* If this is lost the script's own time ends it. */
 	if (send(r->fd, &q, sizeof(q), MSG_NOSIGNAL) < 0)
-		log_debug("external: stop: %s", strerror(errno));
+		log_debug("child: stop: %s", strerror(errno));
 }
