@@ -8,6 +8,7 @@
 
 struct list {
 	struct cp *cp;
+	const struct cp_user *user;
 	struct cp_ids ids;
 	bool rest; /* else conf */
 	bool hashes, expand, live;
@@ -26,11 +27,14 @@ static void list_free(void *ctx)
 static json_t *list_json(const struct list *l, const struct object *o)
 {
 	const struct user *u = model_user(o);
+	const struct model_ask change = model_ask_of(l->cp->model, o, MODEL_MODIFY);
 	json_t *row = model_json(l->cp->model, o, l->expand);
 
 	if (row && u && u->conf.encrypted_password && l->hashes)
 		json_object_set_new(row, "encryptedPassword",
 			json_string(model_string(l->cp->model, u->conf.encrypted_password)));
+	if (row && cp_may_change(l->user, &change))
+		model_json_reveal(l->cp->model, o, row);
 	if (row && l->live)
 		cp_rest_state(l->cp, o, row);
 	return row;
@@ -52,6 +56,7 @@ static enum ipc_step list_next(struct ipc_request *r, void *ctx)
 {
 	struct list *l = ctx;
 
+	l->user = ipc_request_kept(r);
 	for (int i = 0; i < ROWS_AT_ONCE && l->ids.next < l->ids.count; i++) {
 		const struct object *o = model_get(l->cp->model, l->ids.id[l->ids.next++]);
 

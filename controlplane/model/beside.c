@@ -340,6 +340,7 @@ int beside_complete(struct model *m, struct item *it, struct model_error *err)
 	case KIND_SSL_CERT:
 	case KIND_SSL_KEY:
 	case KIND_FILE_DATA_GROUP:
+	case KIND_FILE_ALERT_SCRIPT:
 	case KIND_FILE_EXTERNAL_MONITOR:
 	case KIND_FILE_IFILE:
 		return file_complete(m, it, err);

@@ -90,7 +90,7 @@ static int check_host(struct model *m, struct item *it, const char *field, const
 /* ---- kinds ---- */
 
 /* Letters, digits, - and _ in parts of 1 to 63 bytes. */
-static bool domain_name_ok(const char *name)
+bool domain_name_ok(const char *name)
 {
 	size_t total = strlen(name);
 
@@ -473,6 +473,13 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 		return check_access(m, it, err);
 	case KIND_HTTPD:
 		return check_httpd(m, it, err);
+	case KIND_SYSLOG:
+	case KIND_SNMP_COMMUNITY:
+	case KIND_SNMP_USER:
+	case KIND_SNMP_TRAP:
+	case KIND_SMTP_SERVER:
+	case KIND_ALERT:
+		return check_receiver(m, it, err);
 	case KIND_POOL:
 	case KIND_DEFAULT_NODE_MONITOR:
 		return check_rule_of(m, it, err);

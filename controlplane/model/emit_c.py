@@ -121,6 +121,7 @@ def columns(kinds, k, f):
         body += f"\t{{.name = {quote(c['name'])}, .rest = {quote(c['rest'])}, .default_text = {quote(c.get('default', ''))}"
         body += f",\n\t .words = (const char *const[]){{{texts}NULL}}" if texts else ""
         body += f",\n\t .refs = (const uint8_t[]){{{refs}}}, .ref_count = {len(c['refs'])}" if refs else ""
+        body += f", .min = {c['min']}u, .max = {c['max']}u" if "max" in c else ""
         body += "},\n"
     return name, f"static const struct column {name}[] = {{\n{body}\t{{0}},\n}};\n"
 
@@ -131,7 +132,7 @@ def field_row(kinds, k, f, word_table, column_table):
         default = f["name"] if default else f.get("opposite")
     flags = [("required", "required"), ("create-only", "create_only"), ("derived", "derived"),
              ("hidden", "hidden"), ("key", "key"), ("host", "host"), ("rest-reference", "rest_reference"),
-             ("own", "own"), ("pattern", "pattern"), ("pairs", "pairs"), ("password", "password"), ("hash", "hash")]
+             ("own", "own"), ("pattern", "pattern"), ("pairs", "pairs"), ("password", "password"), ("hash", "hash"), ("reveal", "reveal")]
     row = {
         "name": quote(f["name"]), "opposite": quote(f.get("opposite")), "group": quote(f.get("group")),
         "rest": quote(f["rest"]), "rest_opposite": quote(f["opposite"].replace("-d", "D").replace("-e", "E"))

@@ -32,7 +32,7 @@ def number(f):
 
 
 def rows(f):
-    columns = {c["rest"]: {"type": "string", **({"enum": c["values"]} if c.get("values") else {})} for c in f["columns"]}
+    columns = {c["rest"]: {"type": "integer" if "max" in c else "string", **({"enum": c["values"]} if c.get("values") else {})} for c in f["columns"]}
     columns.update({c["rest"] + "Reference": {"$ref": "#/components/schemas/reference"}
                     for c in f["columns"] if c.get("refs")})
     return {"type": "array", "maxItems": f["max"],

@@ -33,8 +33,9 @@ PERSISTENCE_TYPES = ["cookie", "source-addr", "dest-addr", "hash", "msrdp", "sip
 SETTINGS = ["global-settings", "ntp", "sshd", "snmp", "syslog"]
 # What is named stands in weir.conf before what names it.
 ORDER = ["auth partition", "auth password-policy", "auth user", "sys folder", "sys file ssl-cert", "sys file ssl-key", "sys file data-group",
-         "sys file external-monitor", "sys file ifile", "cm device", "cm traffic-group", "sys db", "sys dns", "sys httpd",
-         *("sys " + t for t in SETTINGS), "net route-domain",
+         "sys file external-monitor", "sys file alert-script", "sys file ifile", "cm device", "cm traffic-group", "sys db", "sys dns", "sys httpd",
+         *("sys " + t for t in SETTINGS), "sys snmp communities", "sys snmp users", "sys snmp traps",
+         "sys smtp-server", "sys alert", "net route-domain",
          "net interface", "net vlan", "net self", "net route", *(MONITORS + t for t in MONITOR_TYPES),
          "ltm default-node-monitor", "ltm node", "ltm pool", *(PROFILES + t for t in PROFILE_TYPES),
          "ltm message-routing sip profile session", *("ltm persistence " + t for t in PERSISTENCE_TYPES),
@@ -47,9 +48,9 @@ BUILTIN_SLOTS = [(24, 128), (176, 256)]  # of ids, beside those that model.c han
 FIELD_KEYS = {"name", "c", "group", "type", "rest", "opposite", "unit", "default", "min", "max", "values",
               "supported", "words", "refs", "class", "effect", "who", "hold", "required", "create-only",
               "accept", "derived", "hidden", "key", "host", "rest-type", "rest-reference", "read-only",
-              "sentence", "own", "pattern", "pairs", "probe", "folder", "password", "hash", "rest-empty", "columns"}
+              "sentence", "own", "pattern", "pairs", "probe", "folder", "password", "hash", "rest-empty", "columns", "reveal"}
 
-COLUMN_KEYS = {"name", "rest", "default", "values", "refs"}
+COLUMN_KEYS = {"name", "rest", "default", "values", "refs", "min", "max"}
 
 
 def camel(name):

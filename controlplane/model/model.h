@@ -114,6 +114,7 @@ struct column {
 	const char *const *words; /* all it takes, ends with NULL; NULL: any text */
 	const uint8_t *refs;	  /* kinds it may name */
 	uint8_t ref_count;
+	uint32_t min, max; /* of a number; max 0: it is a text */
 };
 
 struct field_word {
@@ -159,6 +160,7 @@ struct field {
 	bool pattern;	   /* a text that must compile as PCRE2 pattern */
 	bool password;	   /* taken to make the hash in encrypted-password; never kept or shown */
 	bool hash;	   /* of a password, by crypt(3); shown only with PRINT_HASHES */
+	bool reveal;	   /* a secret that REST shows to those who may change it */
 	const char *rest_empty; /* REST's word for an empty list, or NULL: an empty list */
 	bool rest_reference;	/* REST adds "<rest>Reference": {"link"} */
 };
@@ -537,6 +539,8 @@ bool model_names_secret(const char *word);
 
 /* iControl REST form, without hashes of passwords. expand: children as "items" in their reference. NULL: no memory. */
 json_t *model_json(const struct model *m, const struct object *o, bool expand);
+/* Puts secrets of fields with "reveal" into an object's JSON, in plain text. */
+void model_json_reveal(const struct model *m, const struct object *o, json_t *row);
 
 /* Quotes a word for weir.conf if it needs quotes. */
 void text_add_word(struct text *t, const char *word);

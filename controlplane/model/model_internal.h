@@ -267,6 +267,14 @@ bool hash_ok(const char *hash);
 int check_user(struct model *m, struct item *it, struct model_error *err);
 int check_access(struct model *m, struct item *it, struct model_error *err);
 int check_httpd(struct model *m, struct item *it, struct model_error *err);
+bool domain_name_ok(const char *name);
+/* Those who are told of events, and those who ask by SNMP. */
+int check_receiver(struct model *m, struct item *it, struct model_error *err);
+int check_snmp(struct model *m, struct item *it, struct model_error *err);
+/* Of a list of modules, and whether a text is an address or a name that can be looked up. */
+int check_modules(struct model *m, struct item *it, const char *field,
+	const struct model_list *list, struct model_error *err);
+bool host_ok(const char *host);
 /* The change may not leave the machine without an administrator who can log in, if there was one. */
 int check_administrators(struct model *m, struct model_error *err);
 

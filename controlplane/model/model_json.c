@@ -219,6 +219,21 @@ static json_t *inlined_json(const struct model *m, const struct item *it)
 	return out;
 }
 
+void model_json_reveal(const struct model *m, const struct object *o, json_t *row)
+{
+	const struct item *it = (const struct item *)o;
+
+	for (unsigned i = 0; i < kind_of(it)->field_count; i++) {
+		const struct field *f = &kind_of(it)->fields[i];
+		char *plain = f->reveal ? secret_open(model_string(
+						  m, *(const uint32_t *)field_in(f, it->data)))
+					: NULL;
+		if (plain)
+			json_object_set_new(row, f->rest, ipc_text_new(plain, strlen(plain)));
+		secret_free(plain);
+	}
+}
+
 json_t *model_json(const struct model *m, const struct object *o, bool expand)
 {
 	const struct item *it = (const struct item *)o;

@@ -57,6 +57,14 @@ static bool word_known(const struct column *c, const char *text)
 	return !w || *w;
 }
 
+static bool number_ok(const struct column *c, const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+	unsigned long number = strtoul(text, NULL, 10);
+
+	return digits && digits <= 10 && !text[digits] && number >= c->min && number <= c->max;
+}
+
 static json_t *text_value(struct model *m, struct item *it, const struct field *f, const char *text,
 	struct model_error *err)
 {
@@ -77,6 +85,11 @@ static json_t *value_of(struct model *m, struct item *it, const struct field *f,
 		words_text(c, why, sizeof(why));
 		fail(m, err, -EINVAL, it, f->name, "%s: %s: \"%s\" is none of: %s", name, c->name,
 			text, why);
+		return NULL;
+	}
+	if (c->max && !number_ok(c, text)) {
+		fail(m, err, -EINVAL, it, f->name, "%s: %s: \"%s\" is not between %u and %u", name,
+			c->name, text, c->min, c->max);
 		return NULL;
 	}
 	if (!c->ref_count || !*text || !strcmp(text, "none"))
@@ -310,7 +323,10 @@ json_t *rows_json(const struct model *m, const struct item *it, const struct fie
 			const char *text = json_string_value(value);
 			if (c->ref_count && text && !*text)
 				continue;
-			json_object_set(o, c->rest, value);
+			if (c->max && text)
+				json_object_set_new(o, c->rest, json_integer(atoll(text)));
+			else
+				json_object_set(o, c->rest, value);
 			if (c->ref_count && text)
 				put_link(m, o, c, text);
 		}
