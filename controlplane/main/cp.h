@@ -132,6 +132,10 @@ void cp_modify_token(struct cp *cp, struct ipc_request *r, const struct cp_user 
 void cp_change_password(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 void cp_whoami(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 
+/* For weir-mgmt itself, which keeps things of users and is to know when one is gone; no names are told. */
+void cp_list_identities(struct cp *cp, struct ipc_request *r);
+bool cp_is_trusted(const struct cp *cp, const struct ipc_peer *peer);
+
 /* Gives admin a random password, if he has none, and writes it to path. 0 or -errno, logged. */
 int cp_first_password(struct cp *cp, const char *path);
 

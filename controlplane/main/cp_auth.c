@@ -361,6 +361,11 @@ static void identify(
 		check_password(cp, r, c, by_name, then);
 }
 
+bool cp_is_trusted(const struct cp *cp, const struct ipc_peer *peer)
+{
+	return peer->uid == 0 || peer->uid == geteuid() || peer->uid == cp->mgmt_uid;
+}
+
 void cp_identify(struct cp *cp, struct ipc_request *r, cp_identified then)
 {
 	const struct ipc_peer *peer = ipc_request_peer(r);

@@ -134,6 +134,24 @@ void cp_modify_token(struct cp *cp, struct ipc_request *r, const struct cp_user 
 
 /* --- who am I ------------------------------------------------------------------------------------- */
 
+/* Built-in users, who are never deleted, have none beside their name. */
+static const char *identity_of(const struct cp *cp, const struct object *o)
+{
+	const char *identity = model_string(cp->model, model_user(o)->conf.identity);
+
+	return *identity ? identity : o->path;
+}
+
+void cp_list_identities(struct cp *cp, struct ipc_request *r)
+{
+	const struct object *o;
+	unsigned i;
+
+	for (i = 0; (o = model_at(cp->model, KIND_USER, i)); i++)
+		ipc_row(r, json_pack("{s:s}", "identity", identity_of(cp, o)));
+	ipc_reply(r, json_pack("{s:i}", "count", (int)i));
+}
+
 void cp_whoami(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 {
 	const struct object *o = model_get(cp->model, user->id), *access;
@@ -151,9 +169,11 @@ void cp_whoami(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 						     "role", role.data ? role.data : ""));
 		text_fini(&role);
 	}
-	ipc_reply(r, json_pack("{s:o,s:o,s:o}", "user",
-			     ipc_text_new(user->name, strlen(user->name)), "address",
-			     ipc_text_new(user->address, strlen(user->address)), "roles", roles));
+	const char *identity = o ? identity_of(cp, o) : user->name;
+	ipc_reply(r,
+		json_pack("{s:o,s:o,s:o,s:o}", "user", ipc_text_new(user->name, strlen(user->name)),
+			"identity", ipc_text_new(identity, strlen(identity)), "address",
+			ipc_text_new(user->address, strlen(user->address)), "roles", roles));
 }
 
 /* --- the own password ----------------------------------------------------------------------------- */

@@ -237,5 +237,11 @@ static void handle(struct cp *cp, struct ipc_request *r, const struct cp_user *u
 
 void cp_request(struct ipc_request *r, void *ctx)
 {
+	const char *op = json_string_value(json_object_get(ipc_request_body(r), "op"));
+
+	if (op && !strcmp(op, "list-identities") && cp_is_trusted(ctx, ipc_request_peer(r))) {
+		cp_list_identities(ctx, r);
+		return;
+	}
 	cp_identify(ctx, r, handle);
 }

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What LTM creates or fills in beside an object: nodes, virtual addresses, default profiles, tags. */
+#include <openssl/rand.h>
+
 #include "model/model_internal.h"
+
+#include <stdio.h>
+
+enum { IDENTITY_BYTES = 16 };
 
 /* Sets a field that the model itself derives, with references counted. */
 static int derive(struct model *m, struct item *it, const char *field, const char *text,
@@ -309,10 +315,32 @@ static int floating(
 	return 0;
 }
 
+/* Whoever has the name of a user that was deleted is another one. */
+static int user_identity(struct model *m, struct item *it, struct model_error *err)
+{
+	uint8_t random[IDENTITY_BYTES];
+	char text[2 * IDENTITY_BYTES + 1];
+
+	if (it->o.builtin || ((struct user *)it->data)->conf.identity)
+		return 0;
+	if (RAND_bytes(random, sizeof(random)) != 1)
+		return fail(m, err, -EIO, it, "identity", "no randomness");
+	for (unsigned i = 0; i < IDENTITY_BYTES; i++)
+		snprintf(text + 2 * i, 3, "%02x", random[i]);
+	bool internal = m->internal;
+	m->internal = true;
+	int rc = derive(m, it, "identity", text, err);
+	m->internal = internal;
+	return rc;
+}
+
 static int user_complete(struct model *m, struct item *it, struct model_error *err)
 {
 	const struct field *f = model_field_find(KIND_USER, NULL, "description");
+	int rc = user_identity(m, it, err);
 
+	if (rc)
+		return rc;
 	if (((struct user *)it->data)->conf.description || it->given & 1ull << field_index(it, f))
 		return 0;
 	return derive(m, it, f->name, it->o.path, err);

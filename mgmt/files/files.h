@@ -65,6 +65,12 @@ int files_remove(
 int files_move(struct files *from, const char *user, const char *name, struct files *to,
 	const char *to_user, const char *to_name, char reason[FILES_REASON_MAX]);
 
+/* Names of the areas there are, as an array; NULL: no memory. An unreadable place has none. */
+json_t *files_areas(struct files *f);
+
+/* Removes an area with all that is in it; nothing happens if there is none. */
+void files_forget(struct files *f, const char *user);
+
 /* Array of {"name", "size", "modified": seconds since 1970}, by name; NULL: no memory or unreadable. */
 json_t *files_list(struct files *f, const char *user);
 

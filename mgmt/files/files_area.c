@@ -142,6 +142,44 @@ static int whole_use(struct files *f, uint64_t *bytes)
 	return 0;
 }
 
+json_t *files_areas(struct files *f)
+{
+	json_t *names = json_array();
+	DIR *dir = opendir(f->dir);
+	struct dirent *entry;
+
+	while (names && dir && (entry = readdir(dir)))
+		if (files_name_ok(entry->d_name))
+			json_array_append_new(names, json_string(entry->d_name));
+	if (dir)
+		closedir(dir);
+	return names;
+}
+
+void files_forget(struct files *f, const char *user)
+{
+	char reason[FILES_REASON_MAX];
+	struct dirent *entry;
+	int area, top;
+	DIR *dir;
+
+	pthread_mutex_lock(&f->lock);
+	area = area_open(f, user, false, reason);
+	dir = area < 0 ? NULL : fdopendir(area);
+	while (dir && (entry = readdir(dir)))
+		unlinkat(area, entry->d_name, 0);
+	top = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir && top >= 0)
+		unlinkat(top, user, AT_REMOVEDIR);
+	if (dir)
+		closedir(dir);
+	else if (area >= 0)
+		close(area);
+	if (top >= 0)
+		close(top);
+	pthread_mutex_unlock(&f->lock);
+}
+
 static bool is_there(int area, const char *name)
 {
 	return faccessat(area, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;

@@ -205,6 +205,23 @@ static void test_moves(void)
 	files_free(other);
 }
 
+static void test_forgetting(void)
+{
+	json_t *areas;
+
+	CHECK_INT(put("gone", "x", 0, 0, 2, "1"), 0); /* not finished */
+	CHECK_INT(whole("gone", "y", 1), 0);
+	CHECK_INT(whole("kept", "k", 1), 0);
+	files_forget(f, "gone");
+	files_forget(f, "gone");
+	files_forget(f, "../kept");
+	CHECK(absent("gone", "y") && !absent("kept", "k"));
+	areas = files_areas(f);
+	for (size_t i = 0; i < json_array_size(areas); i++)
+		CHECK(strcmp(json_string_value(json_array_get(areas, i)), "gone"));
+	json_decref(areas);
+}
+
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {
 	return remove(path);
@@ -223,6 +240,7 @@ int main(void)
 	test_links();
 	test_whole();
 	test_moves();
+	test_forgetting();
 	files_free(f);
 	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	return 0;

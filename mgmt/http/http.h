@@ -22,7 +22,7 @@
 #define HTTP_BODY_MAX (1u << 20)   /* bytes, where a route says nothing else */
 #define HTTP_UPLOAD_MAX (8u << 20) /* bytes of one request that carries a piece of a file */
 #define HTTP_ADDRESS_MAX 64u
-#define HTTP_STREAMS_MAX 32u /* at once */
+#define HTTP_STREAMS_MAX 32u /* at once; of one address, limits say */
 
 enum http_method {
 	HTTP_GET, /* HEAD too: the server leaves the body away */

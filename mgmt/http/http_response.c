@@ -231,16 +231,27 @@ static void headers_add(
 		MHD_add_response_header(response, "Strict-Transport-Security", "max-age=31536000");
 }
 
+/* Takes a place for a stream. */
+static bool stream_may(struct http_server *s, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	if (atomic_fetch_add(&s->streams, 1) < HTTP_STREAMS_MAX &&
+		http_table_stream(s->table, info->socket_context))
+		return true;
+	atomic_fetch_sub(&s->streams, 1);
+	return false;
+}
+
 struct MHD_Response *http_response_new(
 	struct http_server *s, struct http_request *r, struct MHD_Connection *connection)
 {
 	struct http_reply *reply = &r->reply;
 	struct MHD_Response *response;
 
-	if (reply->next && atomic_fetch_add(&s->streams, 1) >= HTTP_STREAMS_MAX) {
-		atomic_fetch_sub(&s->streams, 1);
+	if (reply->next && !stream_may(s, connection))
 		http_reply_busy(r);
-	}
 	if (reply->next) {
 		response = stream_new(s, reply, connection);
 	} else {

@@ -15,7 +15,7 @@ struct http_place {
 	uint64_t until_ns; /* 0: no limit */
 	uint64_t order;	   /* of the last change of state */
 	size_t held;
-	bool handled;
+	bool handled, streams;
 };
 
 struct http_table {
@@ -97,6 +97,16 @@ static unsigned handled_of(const struct http_table *t, const uint8_t source[16])
 
 	for (unsigned i = 0; i < t->count; i++)
 		n += t->places[i].fd >= 0 && t->places[i].handled &&
+		     !memcmp(t->places[i].source, source, 16);
+	return n;
+}
+
+static unsigned streams_of(const struct http_table *t, const uint8_t source[16])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < t->count; i++)
+		n += t->places[i].fd >= 0 && t->places[i].streams &&
 		     !memcmp(t->places[i].source, source, 16);
 	return n;
 }
@@ -201,6 +211,7 @@ void http_table_state(
 		place->state = state;
 		place->until_ns = until_ns;
 		place->order = ++t->changes;
+		place->streams = place->streams && state != HTTP_STATE_IDLE;
 		if (t->stopping && waits_for_client(place))
 			end(place);
 	}
@@ -253,6 +264,15 @@ void http_table_leave(struct http_table *t, struct http_place *place)
 	t->handled--;
 	place->handled = false;
 	pthread_mutex_unlock(&t->lock);
+}
+
+bool http_table_stream(struct http_table *t, struct http_place *place)
+{
+	pthread_mutex_lock(&t->lock);
+	bool may = place->streams || streams_of(t, place->source) < t->limits.streams_each;
+	place->streams = may;
+	pthread_mutex_unlock(&t->lock);
+	return may;
 }
 
 void http_table_stop(struct http_table *t)

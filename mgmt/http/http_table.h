@@ -17,6 +17,7 @@ struct http_limits {
 	unsigned connections, connections_each; /* each: of one address */
 	unsigned handled, handled_each;		/* requests at once */
 	size_t bodies, bodies_each;		/* bytes */
+	unsigned streams_each;			/* at once */
 };
 
 enum http_state {
@@ -59,6 +60,9 @@ bool http_table_hold(struct http_table *t, struct http_place *place, size_t byte
 /* Takes a request's turn to be handled. False: there are too many. */
 bool http_table_enter(struct http_table *t, struct http_place *place);
 void http_table_leave(struct http_table *t, struct http_place *place);
+
+/* The connection's reply is a stream until it is idle. False: its address has too many. */
+bool http_table_stream(struct http_table *t, struct http_place *place);
 
 /* From now on whoever waits for a client is ended. */
 void http_table_stop(struct http_table *t);

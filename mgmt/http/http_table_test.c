@@ -15,7 +15,8 @@ static const struct http_limits limits = {.connections = 6,
 	.handled = 3,
 	.handled_each = 2,
 	.bodies = 1000,
-	.bodies_each = 600};
+	.bodies_each = 600,
+	.streams_each = 2};
 
 static struct http_table *t;
 static int ends[SOCKETS_MAX][2];
@@ -169,6 +170,20 @@ static void test_turns(void)
 	finish();
 }
 
+static void test_streams(void)
+{
+	begin();
+	struct http_place *a = from("192.0.2.1", 0), *b = from("192.0.2.1", 0);
+	struct http_place *c = from("192.0.2.1", 0), *d = from("192.0.2.2", 0);
+	CHECK(http_table_stream(t, a) && http_table_stream(t, b));
+	CHECK(!http_table_stream(t, c));
+	CHECK(http_table_stream(t, a)); /* has its own already */
+	CHECK(http_table_stream(t, d));
+	http_table_state(t, a, HTTP_STATE_IDLE, 0);
+	CHECK(http_table_stream(t, c));
+	finish();
+}
+
 static void test_stop(void)
 {
 	begin();
@@ -195,6 +210,7 @@ int main(void)
 	test_late_ones_end();
 	test_bodies();
 	test_turns();
+	test_streams();
 	test_stop();
 	return 0;
 }

@@ -310,4 +310,5 @@ void rest_handle(struct http_request *r, struct rest *rest, const struct rest_ba
 	if (take_request(call))
 		handle_branch(call);
 	call_free(call);
+	rest_files_keep(rest, backend);
 }

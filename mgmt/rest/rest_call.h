@@ -20,6 +20,7 @@ struct rest {
 	char version[32];
 	bool check_generation;
 	struct files *uploads, *archives; /* NULL: no files are taken */
+	_Atomic uint64_t kept_ns;	  /* when it was last looked whose they are */
 	struct rest_tasks *tasks;
 	_Atomic bool load_failed; /* of the last archive, as a device tells it */
 	struct rest_transactions *transactions;

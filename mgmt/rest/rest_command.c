@@ -78,7 +78,7 @@ static const json_t *option_of(const json_t *body, const char *name)
 /* Asked here, too: large files of others are not even read, nor does weir-cp have to take them. */
 static void config_load(struct rest_call *call, const json_t *who)
 {
-	const char *user = rest_word(who, "user");
+	const char *user = rest_word(who, "identity");
 	const json_t *given = option_of(call->body, "file");
 	const char *file = json_string_value(given);
 	char why[FILES_REASON_MAX];
@@ -436,6 +436,6 @@ void rest_util(struct rest_call *call)
 	json_t *who = rest_takes_post(call) ? rest_whoami(call) : NULL;
 
 	if (who && rest_admit_administrator(call, who, "only administrators run commands"))
-		run_util(call, rest_word(who, "user"));
+		run_util(call, rest_word(who, "identity"));
 	json_decref(who);
 }

@@ -6,10 +6,12 @@
 #include "rest/rest_files.h"
 
 #define ADMIN                                                                                      \
-	"{\"result\":{\"user\":\"bob\",\"roles\":[{\"partition\":\"all-partitions\",\"role\":"     \
+	"{\"result\":{\"user\":\"bob\",\"identity\":\"bob\",\"roles\":[{\"partition\":\"all-"      \
+	"partitions\",\"role\":"                                                                   \
 	"\"admin\"}]}}"
 #define MANAGER                                                                                    \
-	"{\"result\":{\"user\":\"bob\",\"roles\":[{\"partition\":\"Common\",\"role\":\"admin\"},"  \
+	"{\"result\":{\"user\":\"bob\",\"identity\":\"bob\",\"roles\":[{\"partition\":\"Common\"," \
+	"\"role\":\"admin\"},"                                                                     \
 	"{\"partition\":\"all-partitions\",\"role\":\"manager\"}]}}"
 #define DONE "{\"result\":{}}"
 #define UPLOAD "/mgmt/shared/file-transfer/uploads/"
@@ -292,9 +294,9 @@ static void test_download(void)
 	fake_header_count = 0;
 	CHECK_INT(ask_ucs(HTTP_GET, DOWNLOAD "site.ucs", NULL), 200);
 	CHECK_INT(ask_ucs(HTTP_GET, DOWNLOAD "none.ucs", NULL), 404);
-	fake_answer("{\"result\":{\"user\":\"bob\",\"roles\":[]}}");
+	fake_answer("{\"result\":{\"user\":\"bob\",\"identity\":\"bob\",\"roles\":[]}}");
 	CHECK_INT(fake_request(HTTP_GET, DOWNLOAD "site.ucs", NULL), 403);
-	fake_answer("{\"result\":{\"user\":\"bob\",\"roles\":[]}}");
+	fake_answer("{\"result\":{\"user\":\"bob\",\"identity\":\"bob\",\"roles\":[]}}");
 	CHECK_INT(fake_request(HTTP_GET, UCS, NULL), 403);
 }
 

@@ -3,7 +3,7 @@
 #include "rest/rest_fake.h"
 
 #define STATUS "{\"rows\":[{\"version\":\"1.2.3\",\"uptime\":77}],\"result\":{}}"
-#define KNOWN "{\"result\":{\"user\":\"bob\"}}"
+#define KNOWN "{\"result\":{\"user\":\"bob\",\"identity\":\"bob\"}}"
 
 static void get(const char *path, unsigned status)
 {

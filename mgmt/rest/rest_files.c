@@ -2,9 +2,14 @@
 #include "rest/rest_files.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/clock.h"
+
+#define KEEP_NS 10000000000ull
 
 static struct files *place_new(const char *dir, const char *name, const struct files_limits *limits)
 {
@@ -36,6 +41,40 @@ void rest_files_fini(struct rest *rest)
 {
 	files_free(rest->uploads);
 	files_free(rest->archives);
+}
+
+static bool identity_row(void *arg, json_t *row)
+{
+	json_object_set_new(arg, rest_word(row, "identity"), json_true());
+	return true;
+}
+
+/* The areas are looked up first: who made one since then is there still. */
+void rest_files_keep(struct rest *rest, const struct rest_backend *backend)
+{
+	uint64_t now = clock_ns(), before = rest->kept_ns;
+	json_t *areas, *known, *result = NULL, *error = NULL, *name;
+	size_t i;
+
+	if (!rest->uploads || (before && now - before < KEEP_NS) ||
+		!atomic_compare_exchange_strong(&rest->kept_ns, &before, now))
+		return;
+	areas = files_areas(rest->uploads);
+	known = json_object();
+	if (json_array_size(areas) &&
+		backend->ask(backend->ctx, json_pack("{s:s}", "op", "list-identities"),
+			identity_row, known, &result, &error) == 0 &&
+		result) {
+		json_array_foreach(areas, i, name)
+		{
+			if (!json_object_get(known, json_string_value(name)))
+				files_forget(rest->uploads, json_string_value(name));
+		}
+	}
+	json_decref(result);
+	json_decref(error);
+	json_decref(known);
+	json_decref(areas);
 }
 
 static const char *without(const char *path, const char *place)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What clients' paths stand for. What a user sends is in an area of his own, which clients know as
+ * What clients' paths stand for. What a user sends is in an area of his own, by his identity, which clients know as
  * /var/config/rest/downloads and /tmp, the same here; archives are in one for all, /var/local/ucs.
  */
 #ifndef WEIR_REST_REST_FILES_H
@@ -25,6 +25,9 @@ struct rest_file {
 /* Makes the places for files below dir; NULL: none are taken. -ENOMEM. */
 int rest_files_init(struct rest *rest, const char *dir);
 void rest_files_fini(struct rest *rest);
+
+/* Removes the files of users who are gone; looks once in ten seconds at most. */
+void rest_files_keep(struct rest *rest, const struct rest_backend *backend);
 
 /* The file that a path names, "file:" may be before it. False, and why: there can be none. */
 bool rest_file_find(const struct rest *rest, const char *user, const char *path,

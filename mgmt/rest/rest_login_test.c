@@ -82,14 +82,14 @@ static void test_users(void)
 	CHECK_INT(fake_request(HTTP_GET, "/mgmt/shared/authz/users/bob", NULL), 200);
 	CHECK_STR(fake_said("kind"), "shared:authz:users:usersworkerstate");
 	CHECK_STR(fake_said("displayName"), "bob");
-	fake_answer("{\"result\":{\"user\":\"bob\"}}");
+	fake_answer("{\"result\":{\"user\":\"bob\",\"identity\":\"bob\"}}");
 	fake_answer("{\"result\":{}}");
 	CHECK_INT(fake_request(HTTP_PATCH, "/mgmt/shared/authz/users/bob",
 			  "{\"oldPassword\":\"a\",\"password\":\"b\"}"),
 		200);
 	CHECK_STR(fake_asked(1, "op"), "\"change-password\"");
 	CHECK_STR(fake_asked(1, "old"), "\"a\"");
-	fake_answer("{\"result\":{\"user\":\"bob\"}}");
+	fake_answer("{\"result\":{\"user\":\"bob\",\"identity\":\"bob\"}}");
 	CHECK_INT(fake_request(HTTP_PATCH, "/mgmt/shared/authz/users/eve",
 			  "{\"oldPassword\":\"a\",\"password\":\"b\"}"),
 		403);

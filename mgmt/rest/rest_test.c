@@ -152,7 +152,7 @@ static void test_stats(void)
 
 static void test_refused_here(void)
 {
-	fake_answer("{\"result\":{\"user\":\"bob\"}}");
+	fake_answer("{\"result\":{\"user\":\"bob\",\"identity\":\"bob\"}}");
 	CHECK_INT(fake_request(HTTP_GET, "/mgmt/tm/ltm/nonsense", NULL), 404);
 	CHECK_STR(fake_said("message"), "Public URI path not registered: /tm/ltm/nonsense");
 	CHECK_STR(fake_said("kind"), ":resterrorresponse");
@@ -195,7 +195,7 @@ static void test_too_many_values(void)
 
 static void test_organising(void)
 {
-	fake_answer("{\"result\":{\"user\":\"bob\"}}");
+	fake_answer("{\"result\":{\"user\":\"bob\",\"identity\":\"bob\"}}");
 	CHECK_INT(fake_request(HTTP_GET, "/mgmt/tm/ltm/monitor", NULL), 200);
 	CHECK_STR(fake_asked(0, "op"), "\"whoami\"");
 	CHECK_STR(fake_said("kind"), "tm:ltm:monitor:monitorcollectionstate");

@@ -295,7 +295,7 @@ void rest_transaction_queue(struct rest_call *call, const char *id)
 	json_t *who = rest_whoami(call);
 
 	if (who && rest_edit_take(call, &edit))
-		queue(call, json_string_value(json_object_get(who, "user")), id, &edit);
+		queue(call, rest_word(who, "identity"), id, &edit);
 	rest_edit_fini(&edit);
 	json_decref(who);
 }
@@ -540,6 +540,6 @@ void rest_transaction(struct rest_call *call)
 	json_t *who = rest_whoami(call);
 
 	if (who)
-		handle(call, json_string_value(json_object_get(who, "user")));
+		handle(call, rest_word(who, "identity"));
 	json_decref(who);
 }

@@ -2,8 +2,8 @@
 #include "rest/rest_fake.h"
 #include "rest/rest_transaction.h"
 
-#define BOB "{\"result\":{\"user\":\"bob\"}}"
-#define EVE "{\"result\":{\"user\":\"eve\"}}"
+#define BOB "{\"result\":{\"user\":\"bob\",\"identity\":\"bob\"}}"
+#define EVE "{\"result\":{\"user\":\"eve\",\"identity\":\"eve\"}}"
 #define DONE "{\"result\":{}}"
 
 static char id[32], path[128];

@@ -61,7 +61,7 @@ void rest_upload(struct rest_call *call)
 	}
 	who = rest_whoami(call);
 	if (who)
-		take_piece(call, json_string_value(json_object_get(who, "user")), name);
+		take_piece(call, rest_word(who, "identity"), name);
 	json_decref(who);
 }
 
@@ -95,8 +95,7 @@ bool rest_upload_content(struct rest_call *call, enum model_kind kind, json_t *b
 	if (!path || json_object_get(body, "content") || !model_field_rest(kind, NULL, "content"))
 		return true;
 	who = rest_whoami(call);
-	done = who &&
-	       read_content(call, json_string_value(json_object_get(who, "user")), path, body);
+	done = who && read_content(call, rest_word(who, "identity"), path, body);
 	json_decref(who);
 	return done;
 }

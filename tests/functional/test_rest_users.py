@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What belongs to a user of the REST interface is his alone, and of nobody who comes later or may not see it."""
+import contextlib
+
+import pytest
+from cp_alone import Cp
+from topo import Topology, wait_until
+from topo.api import Api
+from topo.weir import MGMT_USER
+
+PASSWORD = "Nine-Towers-9x"
+UPLOADS = "/mgmt/shared/file-transfer/uploads"
+
+
+@pytest.fixture(scope="module")
+def api():
+    with Topology() as topo:
+        cp = topo.add(Cp(topo.namespace("rest"), topo.dir, config=""))
+        cp.daemon.arguments += ["--mgmt-user", MGMT_USER]
+        cp.start()
+        yield topo.add(Api(cp, ["--upload-dir", topo.dir / "uploads"]))
+        cp.daemon.check_running()
+
+
+def add_user(api, name, role="admin", partition="all-partitions"):
+    api.post("auth/user", {"name": name, "password": PASSWORD,
+                           "partitionAccess": [{"name": partition, "role": role}]})
+    return api.log_in(name, PASSWORD)
+
+
+def upload(session, name, text=b"ltm pool sent { }\n"):
+    reply = session.send("POST", f"{UPLOADS}/{name}", data=text, headers={
+        "Content-Type": "application/octet-stream", "Content-Range": f"0-{len(text) - 1}/{len(text)}"})
+    assert reply.status_code == 200, reply.text
+
+
+def listed(session):
+    return session.post("util/unix-ls", {"command": "run", "utilCmdArgs": "/var/config/rest/downloads"}).get(
+        "commandResult", "")
+
+
+def areas(api):
+    return {path.name for path in (api.weir.run_dir / "uploads" / "uploads").iterdir()}
+
+
+def test_a_new_user_of_an_old_name_finds_nothing(api):
+    before = areas(api) if (api.weir.run_dir / "uploads" / "uploads").exists() else set()
+    with contextlib.closing(add_user(api, "bob")) as bob:
+        upload(bob, "secret.conf")
+        made = bob.post("transaction", {})["transId"]
+        assert bob.get(f"transaction/{made}")["state"] == "STARTED" and listed(bob) == "secret.conf\n"
+        area, = areas(api) - before
+    api.delete("auth/user/bob")
+    with contextlib.closing(add_user(api, "bob")) as other:
+        assert listed(other) == ""
+        assert other.send("GET", f"transaction/{made}").status_code == 404
+        assert "items" not in other.get("transaction")
+
+        def gone():
+            api.get("ltm/pool")  # each request may look whose files are left
+            return area not in areas(api)
+        wait_until(gone, "the files went with their user", 30)
+        upload(other, "own.conf")
+        api.patch("auth/user/bob", {"description": "still he"})
+        assert listed(other) == "own.conf\n"
+    api.weir.restart()
+    with contextlib.closing(api.log_in("bob", PASSWORD)) as other:
+        assert listed(other) == "own.conf\n", "a restart makes nobody another user"
+    api.weir.edit("delete", "auth user bob")
+
+
+def test_one_address_cannot_hold_all_streams(api):
+    with contextlib.ExitStack() as stack:
+        users = []
+        for name in ("ann", "eve"):
+            api.weir.edit("create", f'auth user {name} password "{PASSWORD}" '
+                          "partition-access add { all-partitions { role guest } }")
+            users.append(stack.enter_context(contextlib.closing(api.log_in(name, PASSWORD))))
+        open_now = []
+        for number in range(8):
+            reply = users[number % 2].send("GET", "/mgmt/weir/events", stream=True)
+            assert reply.status_code == 200
+            open_now.append(stack.enter_context(contextlib.closing(reply)))
+        refused = users[0].send("GET", "/mgmt/weir/events", stream=True)
+        assert refused.status_code == 503 and refused.headers["Retry-After"]
+        open_now[0].close()
+
+        def again():
+            reply = users[0].send("GET", "/mgmt/weir/events", stream=True)
+            with contextlib.closing(reply):
+                return reply.status_code == 200
+        wait_until(again, "the place of the one that left is free", 20)
+    for name in ("ann", "eve"):
+        api.weir.edit("delete", f"auth user {name}")
