@@ -45,8 +45,9 @@ static int check_access_word(struct model *m, struct item *it, bool rw, struct m
 {
 	if (!rw)
 		return 0;
-	return fail(m, err, -EOPNOTSUPP, it, "access",
-		"rw is not given: SNMP only reads here; what changes goes through REST or weirsh, "
+	return fail(m, err, -EOPNOTSUPP, it, NULL,
+		"access rw is not given: SNMP only reads here; what changes goes through REST or "
+		"weirsh, "
 		"where it is known who asks");
 }
 
