@@ -224,6 +224,9 @@ static int check_db(struct model *m, struct item *it, struct model_error *err)
 	if (v->low) {
 		if (!strcmp(value, v->low) || !strcmp(value, v->high))
 			return 0;
+		if (!strcmp(v->low, v->high))
+			return fail(m, err, -EOPNOTSUPP, it, "value",
+				"other values than \"%s\" are not supported", v->low);
 		return fail(m, err, -EINVAL, it, "value", "\"%s\" is neither %s nor %s", value,
 			v->low, v->high);
 	}

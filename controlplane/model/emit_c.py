@@ -163,7 +163,7 @@ def variables(kinds):
     for k in kinds:
         for v in k.get("variables", []):
             values = v.get("values", [])
-            low, high = (quote(x) for x in values) if values else ("NULL", "NULL")
+            low, high = (quote(values[0]), quote(values[-1])) if values else ("NULL", "NULL")
             out += (f"\t{{{quote(v['name'])}, {quote(v['default'])}, {low}, {high}, {v.get('min', 0)}u, "
                     f"{v.get('max', 0)}u, {quote(v['sentence'])}}},\n")
     return f"const struct db_variable model_db_variables[] = {{\n{out}\t{{0}},\n}};\n"

@@ -328,7 +328,8 @@ int create_allowed(struct model *m, enum model_kind kind, struct item *owner, co
 		return -EPERM;
 	if (k->fixed && !m->internal)
 		return fail_named(m, err, item_find(m, kind, ID_NONE, path) ? -EEXIST : -EOPNOTSUPP,
-			kind, path, NULL, "objects of this kind cannot be created");
+			kind, path, NULL, "%s",
+			k->refused ? k->refused : "objects of this kind cannot be created");
 	if (k->refused && !m->internal)
 		return fail_named(m, err, -EOPNOTSUPP, kind, path, NULL, "%s", k->refused);
 	return change_create(m, kind, owner, path, ID_NONE, it, err);

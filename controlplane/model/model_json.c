@@ -74,8 +74,8 @@ static json_t *list_json(const struct model *m, const struct item *it, const str
 	const struct model_list *list = field_in(f, it->data);
 	json_t *out;
 
-	if (list->mode == LIST_ALL || (list->mode == LIST_DEFAULT && !list->count))
-		return json_string(list->mode == LIST_ALL ? "all" : "default");
+	if (list->mode == LIST_ALL)
+		return json_string("all");
 	out = json_array();
 	if (list->mode == LIST_DEFAULT)
 		json_array_append_new(out, json_string("default"));

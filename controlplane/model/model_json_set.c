@@ -35,6 +35,8 @@ static char *scalar_text(const struct field *f, const json_t *value)
 			text = NULL;
 		return text;
 	}
+	if (json_is_real(value))
+		return json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 	/* A boolean for one of two words: no, yes; disabled, enabled. */
 	if (json_is_boolean(value) && f->type == TYPE_ENUM && f->words[0].text &&
 		f->words[1].text && !f->words[2].text)

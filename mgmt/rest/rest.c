@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rest/rest_cm.h"
 #include "rest/rest_command.h"
 #include "rest/rest_facts.h"
 #include "rest/rest_login.h"
@@ -135,6 +136,12 @@ static void handle_other(struct rest_call *call)
 	}
 }
 
+static bool is_device_command(const struct rest_call *call)
+{
+	return call->target.kind == KIND_DEVICE && call->target.what == REST_COLLECTION &&
+	       call->http->method == HTTP_POST && json_object_get(call->body, "command");
+}
+
 static void handle_tm(struct rest_call *call)
 {
 	const char *coordination = http_header(call->http, REST_COORDINATION);
@@ -142,7 +149,11 @@ static void handle_tm(struct rest_call *call)
 	bool get = call->http->method == HTTP_GET;
 
 	rest_target_find(call->http->segments + 2, call->http->segment_count - 2, &call->target);
-	if (t->what == REST_NOTHING || t->what == REST_ORGANISING)
+	if (!strcmp(call->http->path, "/mgmt/tm/cm") && call->http->method == HTTP_POST)
+		rest_config_sync(call);
+	else if (is_device_command(call))
+		rest_device_move(call);
+	else if (t->what == REST_NOTHING || t->what == REST_ORGANISING)
 		handle_other(call);
 	else if (!get && coordination)
 		rest_transaction_queue(call, coordination);
@@ -184,6 +195,7 @@ static void handle_branch(struct rest_call *call)
 		{"/mgmt/shared/identified-devices/config/device-info", rest_device_info},
 		{UPLOADS, rest_upload},
 		{"/mgmt/shared/file-transfer/ucs-downloads", rest_ucs_download},
+		{"/mgmt/shared/iapp/package-management-tasks", rest_packages},
 	};
 
 	if (!strcmp(call->http->path, LOGIN)) {

@@ -8,4 +8,7 @@
 /* object: as weir-cp gives it, before links have versions. */
 void rest_complete(json_t *object);
 
+/* body: of a change to an object of this kind ("ltm monitor external"); what rest_complete adds becomes fields. */
+void rest_complete_taken(const char *kind, json_t *body);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rest/rest_complete.h"
 #include "rest/rest_refuse.h"
 #include "rest/rest_upload.h"
 
@@ -105,6 +106,7 @@ bool rest_edit_take(struct rest_call *call, struct rest_edit *edit)
 	if (!check_body(call) || !take_options(call, edit))
 		return false;
 	edit->body = call->body ? json_copy(call->body) : NULL;
+	rest_complete_taken(rest_kind_words(edit->target.kind), edit->body);
 	return rest_upload_content(call, edit->target.kind, edit->body);
 }
 

@@ -105,6 +105,51 @@ static void test_unsupported(void)
 	refused(HTTP_POST, "/mgmt/tm/sys/provision", 400, "other modules cannot be provisioned");
 }
 
+static void test_device_move(void)
+{
+	fake_answer("{\"rows\":[{\"name\":\"weir\"}],\"result\":{}}");
+	fake_answer("{\"result\":{}}");
+	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/cm/device",
+			  "{\"command\":\"mv\",\"name\":\"weir\",\"target\":\"lb.example\"}"),
+		200);
+	CHECK_STR(fake_asked(1, "kind"), "\"sys global-settings\"");
+	CHECK_STR(fake_asked(1, "body"), "{\"hostname\":\"lb.example\"}");
+	fake_answer("{\"rows\":[{\"name\":\"weir\"}],\"result\":{}}");
+	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/cm/device",
+			  "{\"command\":\"mv\",\"name\":\"other\",\"target\":\"lb.example\"}"),
+		404);
+	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/cm/device", "{\"command\":\"cp\"}"), 400);
+}
+
+static void test_config_sync(void)
+{
+	fake_answer(KNOWN);
+	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/cm",
+			  "{\"command\":\"run\",\"utilCmdArgs\":\"config-sync to-group dg\"}"),
+		404);
+	CHECK(strstr(fake_said("message"), "device group (/Common/dg) was not found"));
+	fake_answer(KNOWN);
+	CHECK_INT(fake_request(HTTP_POST, "/mgmt/tm/cm", "{\"command\":\"run\"}"), 400);
+}
+
+static void test_packages(void)
+{
+	static const char path[] = "/mgmt/shared/iapp/package-management-tasks";
+
+	fake_answer(KNOWN);
+	CHECK_INT(fake_request(HTTP_POST, path, "{\"operation\":\"QUERY\"}"), 200);
+	CHECK_STR(fake_said("queryResponse"), "[]");
+	fake_answer(KNOWN);
+	CHECK_INT(fake_request(HTTP_GET, "/mgmt/shared/iapp/package-management-tasks/query", NULL),
+		200);
+	CHECK_STR(fake_said("status"), "FINISHED");
+	fake_answer(KNOWN);
+	CHECK_INT(fake_request(HTTP_POST, path, "{\"operation\":\"INSTALL\"}"), 400);
+	fake_answer(KNOWN);
+	CHECK_INT(fake_request(HTTP_GET, "/mgmt/shared/iapp/package-management-tasks/other", NULL),
+		404);
+}
+
 static void test_below_an_object(void)
 {
 	static const char path[] = "/mgmt/tm/ltm/virtual/~Common~v/policies";
@@ -142,6 +187,9 @@ int main(void)
 	test_device_info();
 	test_lists();
 	test_unsupported();
+	test_device_move();
+	test_config_sync();
+	test_packages();
 	rest_free(fake_rest);
 	return 0;
 }

@@ -88,6 +88,24 @@ static void test_create(void)
 	CHECK_STR(fake_said("fullPath"), "/Common/web");
 }
 
+/* LTM's form of a monitor's variables goes out and comes in. */
+static void test_variables_of_a_monitor(void)
+{
+	static const char path[] = "/mgmt/tm/ltm/monitor/external/m";
+	static const char row[] = "{\"rows\":[{\"kind\":\"tm:ltm:monitor:external:externalstate\","
+				  "\"userDefined\":\"A=1\\nB=x=y\"}],\"result\":{}}";
+
+	fake_answer(row);
+	CHECK_INT(fake_request(HTTP_GET, path, NULL), 200);
+	CHECK_STR(fake_said("apiRawValues"), "{\"userDefined A\":\"1\",\"userDefined B\":\"x=y\"}");
+	fake_answer("{\"result\":{}}");
+	fake_answer(row);
+	CHECK_INT(fake_request(HTTP_PATCH, path,
+			  "{\"apiRawValues\":{\"userDefined A\":\"1\",\"userDefined B\":\"2\"}}"),
+		200);
+	CHECK_STR(fake_asked(0, "body"), "{\"userDefined\":\"A=1\\nB=2\"}");
+}
+
 /* Clients that put one of the two names into what they had read send both. */
 static void test_pairs(void)
 {
@@ -220,6 +238,7 @@ int main(void)
 	test_queries_refused();
 	test_create();
 	test_pairs();
+	test_variables_of_a_monitor();
 	test_delete();
 	test_stats();
 	test_refused_here();

@@ -80,6 +80,7 @@ static const struct {
 	/* ---- system ---- */
 	{"sys/application", "iApps are not supported"},
 	{"sys/crypto/cert-validator", "certificates are not checked with OCSP yet"},
+	{"sys/crypto/csr", "requests for certificates are made where the key is made"},
 	{"sys/daemon-log-settings", "LTM's daemons are not there: Weir's journal holds all levels"},
 	{"sys/file/ssl-crl", "lists of revoked certificates are not carried out yet"},
 	{"sys/icall", TCL},
