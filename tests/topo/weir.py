@@ -14,7 +14,8 @@ from .poll import DeadlineError, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = {"weir-dp": "dataplane/main/weir-dp", "weir-cp": "controlplane/main/weir-cp",
-            "weir-mon": "controlplane/monitor/weir-mon", "weir-mgmt": "mgmt/main/weir-mgmt",
+            "weir-mon": "controlplane/monitor/weir-mon",
+            "weir-notify": "controlplane/notify/weir-notify", "weir-mgmt": "mgmt/main/weir-mgmt",
             "weirsh": "mgmt/cli/weirsh"}
 SANITIZER = re.compile(r"AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:|"
                        r"ThreadSanitizer")

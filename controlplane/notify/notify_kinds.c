@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "notify/receiver.h"
+
+const struct receiver_kind *const receiver_kinds[] = {&receiver_syslog_local, NULL};
