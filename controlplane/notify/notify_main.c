@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "notify/notify.h"
+#include "notify/notify_dial.h"
 #include "notify/notify_privileges.h"
 
 static const char usage[] =
@@ -67,7 +68,7 @@ static void on_second(evutil_socket_t fd, short what, void *ctx)
 
 	LIST_FOREACH(r, &n->receivers, entry)
 	{
-		if (r->self && r->kind->tick)
+		if (r->self && !r->paused && r->kind->tick)
 			r->kind->tick(r->self);
 		notify_pump(r);
 	}
@@ -101,6 +102,7 @@ static void notify_fini(struct notify *n, struct event *signals[2])
 	if (n->places)
 		notify_places_save(n);
 	notify_clear(n);
+	notify_dial_fini();
 	json_decref(n->places);
 	struct event *events[] = {signals[0], signals[1], n->save, n->second};
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)

@@ -51,6 +51,8 @@ void receiver_error(struct receiver *r, const char *reason)
 {
 	bool bad = reason != NULL;
 
+	if (!bad)
+		r->wait_s = 0;
 	if (bad != r->bad) {
 		r->since_ms = notify_now_ms();
 		if (bad)
@@ -66,7 +68,6 @@ void receiver_error(struct receiver *r, const char *reason)
 
 void receiver_taken(struct receiver *r, uint64_t seq)
 {
-	r->wait_s = 0;
 	receiver_error(r, NULL);
 	if (seq <= r->place)
 		return;

@@ -36,7 +36,7 @@ struct receiver_kind {
 	/* So many records were deleted before they could be offered. NULL: a record is offered that says so. */
 	void (*gone)(void *self, uint64_t records);
 
-	/* Once a second; may be NULL. */
+	/* Once a second, but not between a failure and the next try; may be NULL. */
 	void (*tick)(void *self);
 
 	/* Sends a message to try it; ends with receiver_tested, at once or later. Retries nothing. */
