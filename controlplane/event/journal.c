@@ -3,95 +3,298 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 
+static uint64_t now_seconds(void)
+{
+	return (uint64_t)time(NULL);
+}
+
+/* --- records -------------------------------------------------------------------------------------- */
+
 static void log_line(const struct event_record *r)
 {
-	const char *address = r->actor.address && *r->actor.address ? r->actor.address : NULL;
 	static const uint8_t levels[EVENT_LEVELS] = {LOG_LEVEL_ERROR, LOG_LEVEL_ERROR,
 		LOG_LEVEL_ERROR, LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_NOTICE,
 		LOG_LEVEL_NOTICE, LOG_LEVEL_DEBUG};
+	const char *address = r->actor.address && *r->actor.address ? r->actor.address : NULL;
 
-	log_write(levels[event_messages[r->message].level], "journal: %s%s%s", r->text,
-		address ? " from " : "", address ? address : "");
+	/* Ratios of many servers all the time are nothing for the daemon's log. */
+	log_write(strcmp(event_messages[r->message].type, "ratio")
+			  ? levels[event_messages[r->message].level]
+			  : LOG_LEVEL_DEBUG,
+		"journal: %s%s%s", r->text, address ? " from " : "", address ? address : "");
+}
+
+/* What could not be written while the disk was full is told as soon as something can. */
+static void loss_tell(struct journal *j, uint64_t lost)
+{
+	char text[120];
+	struct event_record r = {.message = MESSAGE_JOURNAL_LOST, .count = lost, .text = text};
+
+	snprintf(text, sizeof(text), "%" PRIu64 " records could not be written to the journal",
+		lost);
+	log_line(&r);
+	journal_store_put(j->store, &r);
 }
 
 void journal_write(struct journal *j, struct event_record *r)
 {
 	log_line(r);
-	if (journal_store_put(j->store, r) == 0 && j->written)
+	if (journal_store_put(j->store, r))
+		return;
+	uint64_t lost = journal_store_lost(j->store);
+	if (lost)
+		loss_tell(j, lost);
+	if (j->written)
 		j->written(j->ctx);
 }
+
+/* --- incidents ------------------------------------------------------------------------------------ */
+
+static struct incident_thing thing_of(const struct event_record *r)
+{
+	return (struct incident_thing){r->kind, r->owner, r->object, journal_aspect(r->message)};
+}
+
+uint64_t journal_key(
+	enum event_message message, const char *kind, const char *owner, const char *object)
+{
+	return incident_key(&(struct incident_thing){kind, owner, object, journal_aspect(message)});
+}
+
+bool journal_is_bad(const struct journal *j, enum event_message message, const char *kind,
+	const char *owner, const char *object)
+{
+	return incidents_is_bad(j->incidents,
+		&(struct incident_thing){kind, owner, object, journal_aspect(message)});
+}
+
+static void note_put(struct journal *j, struct event_record *r, const struct incident_note *note)
+{
+	r->incident = note->number;
+	r->part = note->part;
+	r->duration = note->duration;
+	j->incidents_changed |= note->part != EVENT_NO_PART;
+}
+
+static void turn(struct journal *j, struct event_record *r, const struct journal_ask *ask)
+{
+	const struct incident_thing t = thing_of(r);
+	struct incident_note note = {0};
+
+	if (ask->turn == JOURNAL_BAD)
+		note = incidents_bad(j->incidents, &t, ask->because, ask->because_count,
+			ask->beside, ask->beside_count, journal_store_next(j->store),
+			now_seconds());
+	else if (ask->turn == JOURNAL_GOOD)
+		note = incidents_good(j->incidents, &t, false, now_seconds());
+	note_put(j, r, &note);
+}
+
+void journal_tell(struct journal *j, struct event_record *r, const struct journal_ask *ask)
+{
+	turn(j, r, ask);
+	journal_write(j, r);
+}
+
+static struct event_record flood_record(char *text, size_t size, const struct journal_flood *f)
+{
+	snprintf(text, size,
+		"monitor status of too many servers to be written one by one: %u went down, %u up, "
+		"%u changed otherwise",
+		f->bad, f->good, f->other);
+	return (struct event_record){.message = MESSAGE_STATES_MANY,
+		.kind = "ltm",
+		.count = (uint64_t)f->bad + f->good + f->other,
+		.text = text};
+}
+
+/* What opens an incident within a flood shares that of the flood; the record that opens it is written before. */
+static void flood_open(struct journal *j)
+{
+	struct event_record r = {.message = MESSAGE_STATES_MANY,
+		.kind = "ltm",
+		.text = "more states change at once than are written one by one"};
+
+	if (j->flood.open)
+		return;
+	j->flood.open = true;
+	journal_tell(j, &r, &(struct journal_ask){.turn = JOURNAL_BAD});
+}
+
+static void flood_take(struct journal *j, struct event_record *r, const struct journal_ask *ask)
+{
+	uint64_t flood = journal_key(MESSAGE_STATES_MANY, "ltm", NULL, NULL);
+	struct incident_thing t = thing_of(r);
+	struct journal_ask shared = *ask;
+
+	if (ask->turn == JOURNAL_BAD && incidents_would_open(j->incidents, &t, ask->because,
+						ask->because_count, now_seconds())) {
+		flood_open(j);
+		shared.beside = &flood;
+		shared.beside_count = 1;
+	}
+	turn(j, r, &shared);
+	/* The end of an incident that was told of is told too. */
+	if (r->part == EVENT_CLOSES) {
+		journal_write(j, r);
+		return;
+	}
+	j->flood.bad += ask->turn == JOURNAL_BAD;
+	j->flood.good += ask->turn == JOURNAL_GOOD;
+	j->flood.other += ask->turn == JOURNAL_NEITHER;
+}
+
+void journal_tell_state(struct journal *j, struct event_record *r, const struct journal_ask *ask)
+{
+	if (j->states >= JOURNAL_STATES_AT_ONCE) {
+		flood_take(j, r, ask);
+		return;
+	}
+	j->states++;
+	journal_tell(j, r, ask);
+}
+
+static void flood_end(struct journal *j)
+{
+	char text[200];
+	struct event_record r = flood_record(text, sizeof(text), &j->flood);
+
+	if (r.count)
+		journal_tell(j, &r,
+			&(struct journal_ask){
+				.turn = j->flood.open ? JOURNAL_GOOD : JOURNAL_NEITHER});
+	j->flood = (struct journal_flood){0};
+}
+
+static void over(struct journal *j, const struct incident_thing *t)
+{
+	struct incident_note note = incidents_good(j->incidents, t, true, now_seconds());
+	char text[700];
+	struct event_record r = {.message = MESSAGE_INCIDENT_OVER,
+		.kind = t->kind,
+		.owner = t->owner,
+		.object = t->object,
+		.text = text};
+
+	note_put(j, &r, &note);
+	if (note.part != EVENT_CLOSES)
+		return;
+	snprintf(text, sizeof(text), "%s %s%s%s: is no longer there: its incident is over",
+		t->kind ? t->kind : "", t->owner ? t->owner : "", t->owner ? " " : "",
+		t->object ? t->object : "");
+	journal_write(j, &r);
+}
+
+void journal_gone(struct journal *j, const char *kind, const char *owner, const char *object)
+{
+	static const enum event_message messages[] = {MESSAGE_MEMBER_STATUS, MESSAGE_HOLD_SET,
+		MESSAGE_LIMIT_REACHED, MESSAGE_PORT_EXHAUSTION};
+
+	if (!incidents_open(j->incidents))
+		return;
+	for (size_t i = 0; i < sizeof(messages) / sizeof(*messages); i++)
+		over(j, &(struct incident_thing){kind, owner, object, journal_aspect(messages[i])});
+}
+
+struct lost_things {
+	bool (*exists)(void *ctx, const char *kind, const char *owner, const char *object);
+	void *ctx;
+	struct incident_thing *thing;
+	unsigned count;
+};
+
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+static void lost_add(void *ctx, const struct incident_entry *e)
+{
+	struct lost_things *l = ctx;
+	struct incident_thing *more;
+
+	if (e->good || !e->thing.object ||
+		l->exists(l->ctx, e->thing.kind, e->thing.owner, e->thing.object))
+		return;
+	more = reallocarray(l->thing, l->count + 1, sizeof(*more));
+	if (!more)
+		return;
+	l->thing = more;
+	l->thing[l->count++] = (struct incident_thing){
+		copy(e->thing.kind), copy(e->thing.owner), copy(e->thing.object), e->thing.aspect};
+}
+
+void journal_reconcile(struct journal *j,
+	bool (*exists)(void *ctx, const char *kind, const char *owner, const char *object),
+	void *ctx)
+{
+	struct lost_things l = {.exists = exists, .ctx = ctx};
+
+	incidents_each(j->incidents, lost_add, &l);
+	for (unsigned i = 0; i < l.count; i++) {
+		over(j, &l.thing[i]);
+		free((char *)l.thing[i].kind);
+		free((char *)l.thing[i].owner);
+		free((char *)l.thing[i].object);
+	}
+	free(l.thing);
+}
+
+/* --- start and end -------------------------------------------------------------------------------- */
 
 int journal_open(struct journal *j, const char *folder, const uint8_t key[JOURNAL_KEY_BYTES],
 	void (*written)(void *ctx), void *ctx)
 {
 	char found[200], text[300];
 
-	*j = (struct journal){.written = written, .ctx = ctx};
+	*j = (struct journal){.written = written, .ctx = ctx, .incidents = incidents_new()};
 	j->store = journal_store_open(folder, key, found, sizeof(found));
-	if (!j->store)
+	if (!j->store || !j->incidents)
 		return -ENOMEM;
 	snprintf(text, sizeof(text), "the journal is not as it was left: %s", found);
 	if (*found)
 		journal_write(j,
 			&(struct event_record){
 				.message = MESSAGE_JOURNAL_DAMAGED, .cause = found, .text = text});
+	int rc = journal_incidents_load(j, folder);
 	journal_write(j,
 		&(struct event_record){.message = MESSAGE_STARTED, .text = "weir-cp was started"});
-	return 0;
+	return rc;
 }
 
 void journal_close(struct journal *j)
 {
-	if (!j->store)
-		return;
-	journal_write(j,
-		&(struct event_record){.message = MESSAGE_STOPPED, .text = "weir-cp was stopped"});
-	journal_store_close(j->store);
-	j->store = NULL;
-}
-
-void journal_note(struct journal *j, const char *format, ...)
-{
-	char line[512];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(line, sizeof(line), format, ap);
-	va_end(ap);
-	log_notice("journal: %s", line);
-}
-
-bool journal_admits_state(struct journal *j, bool up)
-{
-	if (j->states < JOURNAL_STATES_AT_ONCE) {
-		j->states++;
-		return true;
+	if (j->store && j->incidents) {
+		flood_end(j);
+		journal_write(j, &(struct event_record){.message = MESSAGE_STOPPED,
+					 .text = "weir-cp was stopped"});
+		journal_store_beside(j->store, journal_incidents_text(j));
 	}
-	if (up)
-		j->held_back.up++;
-	else
-		j->held_back.down++;
-	return false;
+	journal_store_close(j->store);
+	incidents_free(j->incidents);
+	j->store = NULL;
+	j->incidents = NULL;
 }
 
 void journal_second(struct journal *j)
 {
-	struct journal_states *h = &j->held_back;
-
 	j->states -=
 		j->states < JOURNAL_STATES_EVERY_SECOND ? j->states : JOURNAL_STATES_EVERY_SECOND;
-	if (!h->up && !h->down)
-		return;
-	journal_note(j,
-		"monitor status of too many servers to be written one by one: %u went down, %u up",
-		h->down, h->up);
-	*h = (struct journal_states){0};
+	flood_end(j);
+	incidents_tidy(j->incidents, now_seconds());
+	if (j->incidents_changed)
+		journal_store_beside(j->store, journal_incidents_text(j));
+	j->incidents_changed = false;
 }
+
+/* --- commits -------------------------------------------------------------------------------------- */
 
 void journal_commit(struct journal *j, const struct event_actor *actor, const char *what,
 	const struct model_changes *changes)
@@ -111,29 +314,21 @@ void journal_commit(struct journal *j, const struct event_actor *actor, const ch
 				 .text = text});
 }
 
-static const char *path_of(const struct model *m, uint32_t id, char *buf, size_t size)
-{
-	const struct object *o = model_get(m, id), *owner = o ? model_get(m, o->owner) : NULL;
-
-	if (!o)
-		snprintf(buf, size, "object %u", id);
-	else
-		snprintf(buf, size, "%s%s%s", owner ? owner->path : "", owner ? " " : "", o->path);
-	return buf;
-}
+/* --- what the dataplane tells --------------------------------------------------------------------- */
 
 /* Whether this one is written; *held_back: how many of its kind were not, since the last that was. */
 static bool source_admits(struct journal *j, const struct event_row *row, unsigned *held_back)
 {
 	struct journal_source *s = &j->source[(row->type * 31 + row->object) % JOURNAL_SOURCES];
 	uint64_t second = row->time / 1000000000u;
+	bool same = s->type == row->type && s->object == row->object;
 
 	*held_back = 0;
-	if (s->type == row->type && s->object == row->object && s->second == second) {
+	if (same && s->second == second) {
 		s->held_back++;
 		return false;
 	}
-	if (s->type == row->type && s->object == row->object)
+	if (same)
 		*held_back = s->held_back;
 	*s = (struct journal_source){row->type, row->object, second, 0};
 	return true;
@@ -148,44 +343,81 @@ static const char *connect_failure(uint32_t kind)
 	return kind < CONNECT_FAILURES ? words[kind] : "unknown";
 }
 
+/* "/Common/web /Common/10.0.0.1:80" */
+static const char *name_of(const struct model *m, uint32_t id, char *buf, size_t size)
+{
+	const struct object *o = model_get(m, id), *owner = o ? model_get(m, o->owner) : NULL;
+
+	if (!o)
+		snprintf(buf, size, "object %u", id);
+	else
+		snprintf(buf, size, "%s%s%s", owner ? owner->path : "", owner ? " " : "", o->path);
+	return buf;
+}
+
+struct row_text {
+	const struct model *m;
+	const struct event_row *row;
+	char object[600], text[1300];
+};
+
+static enum event_message row_message(struct row_text *t)
+{
+	const struct event_row *row = t->row;
+	char detail[600], addr[IP_ADDR_TEXT];
+
+	switch (row->type) {
+	case EVENT_ADDRESS_CONFLICT:
+		snprintf(t->text, sizeof(t->text),
+			"%s: address is also used by %02x:%02x:%02x:%02x:%02x:%02x", t->object,
+			row->mac[0], row->mac[1], row->mac[2], row->mac[3], row->mac[4],
+			row->mac[5]);
+		return MESSAGE_ADDRESS_CONFLICT;
+	case EVENT_CONNECT_FAILED:
+		snprintf(t->text, sizeof(t->text), "%s: %u connections failed: %s", t->object,
+			row->detail, connect_failure(row->kind));
+		return MESSAGE_CONNECT_FAILED;
+	case EVENT_NEIGHBOUR_FAILED:
+		snprintf(t->text, sizeof(t->text), "neighbour %s does not answer",
+			ip_format(&row->addr, addr));
+		return MESSAGE_NEIGHBOUR_FAILED;
+	case EVENT_LINK:
+		snprintf(t->text, sizeof(t->text), "port %u: link is %s", row->object,
+			row->detail ? "up" : "down");
+		return row->detail ? MESSAGE_LINK_UP : MESSAGE_LINK_DOWN;
+	case EVENT_PORT_EXHAUSTION:
+		snprintf(t->text, sizeof(t->text), "Inet port exhaustion on %s to %s", t->object,
+			name_of(t->m, row->detail, detail, sizeof(detail)));
+		return MESSAGE_PORT_EXHAUSTION;
+	default:
+		snprintf(t->text, sizeof(t->text), "%s: connection limit reached", t->object);
+		return MESSAGE_LIMIT_REACHED;
+	}
+}
+
 void journal_event(struct journal *j, const struct model *m, const struct event_row *row)
 {
-	char object[600], detail[600], addr[IP_ADDR_TEXT];
+	struct row_text t = {.m = m, .row = row};
+	const struct object *o = model_get(m, row->object), *owner;
 	unsigned held_back;
 
 	/* Happens all the time; not for the journal. */
-	if (row->type == EVENT_CONNECTIONS_ZERO) {
-		log_debug(
-			"%s: no connections left", path_of(m, row->object, object, sizeof(object)));
+	if (row->type == EVENT_CONNECTIONS_ZERO || row->type < EVENT_CONNECTIONS_ZERO ||
+		row->type > EVENT_LINK || !source_admits(j, row, &held_back))
 		return;
-	}
-	if (!source_admits(j, row, &held_back))
-		return;
-	path_of(m, row->object, object, sizeof(object));
-	if (held_back)
-		log_notice(
-			"journal: %s: %u events like the next were not written", object, held_back);
-	switch (row->type) {
-	case EVENT_LIMIT_REACHED:
-		log_warning("journal: %s: connection limit reached", object);
-		break;
-	case EVENT_PORT_EXHAUSTION:
-		log_error("journal: Inet port exhaustion on %s to %s", object,
-			path_of(m, row->detail, detail, sizeof(detail)));
-		break;
-	case EVENT_ADDRESS_CONFLICT:
-		log_warning("journal: %s: address is also used by %02x:%02x:%02x:%02x:%02x:%02x",
-			object, row->mac[0], row->mac[1], row->mac[2], row->mac[3], row->mac[4],
-			row->mac[5]);
-		break;
-	case EVENT_CONNECT_FAILED:
-		log_notice("journal: %s: %u connections failed: %s", object, row->detail,
-			connect_failure(row->kind));
-		break;
-	case EVENT_NEIGHBOUR_FAILED:
-		log_notice("journal: neighbour %s does not answer", ip_format(&row->addr, addr));
-		break;
-	default:
-		log_notice("journal: %s: event %u", object, row->type);
-	}
+	if (row->type == EVENT_LINK || row->type == EVENT_NEIGHBOUR_FAILED)
+		o = NULL;
+	owner = o ? model_get(m, o->owner) : NULL;
+	name_of(m, row->object, t.object, sizeof(t.object));
+	struct event_record r = {.message = row_message(&t),
+		.kind = o ? model_kinds[o->kind].full : NULL,
+		.object = o ? o->path : NULL,
+		.owner = owner ? owner->path : NULL,
+		.count = held_back + 1u,
+		.text = t.text};
+	journal_tell(j, &r,
+		&(struct journal_ask){.turn = row->type == EVENT_LIMIT_REACHED ||
+							      row->type == EVENT_PORT_EXHAUSTION
+						      ? JOURNAL_BAD
+						      : JOURNAL_NEITHER});
 }

@@ -26,6 +26,7 @@ struct journal_sync {
 	int *fd; /* files to be flushed and closed */
 	unsigned count;
 	struct journal_head head;
+	char *beside;
 	uint64_t unlink_below; /* files of lower numbers are deleted afterwards */
 };
 
@@ -41,6 +42,7 @@ struct journal_store {
 	uint64_t lost;
 	bool failing;
 	bool dirty;   /* since the last hand-over */
+	char *beside; /* waits to be written */
 	bool trimmed; /* files are no longer counted, and not yet deleted */
 	int *full;    /* files that were full since the last hand-over */
 	unsigned full_count;

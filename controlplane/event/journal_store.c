@@ -69,6 +69,7 @@ void journal_store_close(struct journal_store *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s->full);
+	free(s->beside);
 	free(s->segment);
 	free(s->folder);
 	explicit_bzero(s->key, sizeof(s->key));
@@ -195,6 +196,15 @@ int journal_store_put(struct journal_store *s, struct event_record *r)
 	s->dirty = true;
 	trim(s);
 	return 0;
+}
+
+void journal_store_beside(struct journal_store *s, char *text)
+{
+	if (!text)
+		return;
+	free(s->beside);
+	s->beside = text;
+	s->dirty = true;
 }
 
 /* --- what there is -------------------------------------------------------------------------------- */

@@ -43,6 +43,9 @@ uint64_t journal_store_lost(struct journal_store *s);
 /* Once a second: what is new is brought to the disk by the thread, then the head tells of it. */
 void journal_store_sync(struct journal_store *s);
 
+/* A text for the file `incidents` in the folder; it is written with the head, and freed. NULL is accepted. */
+void journal_store_beside(struct journal_store *s, char *text);
+
 /* Numbers of the oldest and newest record; oldest > newest: there is none. */
 uint64_t journal_store_oldest(const struct journal_store *s);
 uint64_t journal_store_newest(const struct journal_store *s);

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "event/journal_internal.h"
+#include "store/atomic_file.h"
 
 void journal_sync_init(struct journal_sync *y)
 {
@@ -31,6 +32,16 @@ static bool flush_all(struct journal_sync *y)
 	return ok;
 }
 
+static void beside_write(const struct journal_store *s)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/incidents", s->folder);
+	if (s->sync.beside)
+		file_replace(path, s->sync.beside, strlen(s->sync.beside), 0600);
+	free(s->sync.beside);
+}
+
 /* A head must not tell of what is not on the disk: after a failure of power that would look like a cut end. */
 static void work(struct journal_store *s)
 {
@@ -38,6 +49,7 @@ static void work(struct journal_store *s)
 
 	if (flush_all(y) && journal_head_write(s->folder, s->key, &y->head) == 0)
 		journal_unlink_below(s->folder, y->unlink_below);
+	beside_write(s);
 }
 
 static void *run(void *ctx)
@@ -95,6 +107,8 @@ static void hand_over(struct journal_store *s)
 	s->full_count = 0;
 	y->head = (struct journal_head){journal_store_oldest(s), s->next - 1, ""};
 	memcpy(y->head.hash, s->hash, sizeof(s->hash));
+	y->beside = s->beside;
+	s->beside = NULL;
 	y->unlink_below = s->trimmed ? y->head.first : 0;
 	s->trimmed = false;
 	s->dirty = false;

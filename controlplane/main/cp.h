@@ -21,7 +21,10 @@
 #include "store/store.h"
 
 struct cp_agent;
+struct cp_commit;
 struct cp_log;
+struct cp_live;
+struct cp_limits;
 struct cp_parts;
 struct cp_agent_gone;
 struct cp_down;
@@ -45,6 +48,9 @@ struct cp {
 	struct kernel *kernel;		 /* NULL: taps are somebody else's business */
 	struct journal journal;
 	struct cp_log *log;
+	const struct cp_commit *committing; /* whose cause it is that states change; or NULL */
+	struct cp_live *live;		    /* ratios as they were told last */
+	struct cp_limits *limits;
 	struct cp_parts *parts;
 	struct drains *drains;
 	struct fqdn *fqdn;
@@ -352,10 +358,33 @@ void cp_event_drain(struct cp *cp, const struct drain *d);
 /* --- the journal (cp_journal.c) -------------------------------------------------------------------- */
 
 int cp_journal_init(struct cp *cp, const uint8_t machine_key[MODEL_KEY_BYTES]); /* 0 or -errno */
+void cp_journal_reconcile(struct cp *cp);					/* after a start */
 void cp_journal_second(struct cp *cp);						/* every second */
+/* A sentence of one message, about o or nothing (NULL), by the system. */
+void cp_journal_note(
+	struct cp *cp, enum event_message message, const struct object *o, const char *text);
+/* A part of the machine is there, or gone: message says which. */
+void cp_journal_part(
+	struct cp *cp, enum event_message message, const char *kind, bool good, const char *text);
 struct event_actor cp_journal_actor(const struct cp_user *user);
 void cp_journal_commit(
 	struct cp *cp, const struct cp_commit *commit, const struct model_changes *changes);
+
+/* --- ratios (cp_live.c) ---------------------------------------------------------------------------- */
+
+int cp_live_init(struct cp *cp); /* 0 or -ENOMEM */
+void cp_live_fini(struct cp *cp);
+void cp_live_commit(
+	struct cp *cp, const struct cp_commit *commit, const struct model_changes *changes);
+void cp_live_reset(struct cp *cp);	      /* the model is another one */
+void cp_live_second(struct cp *cp, bool all); /* every second; all: what waits is told now */
+
+/* --- connection limits and source ports, until they are no longer reached (cp_limits.c) ------------ */
+
+/* A limit is reached (MESSAGE_LIMIT_REACHED), or there was no port (MESSAGE_PORT_EXHAUSTION). */
+void cp_limit_reached(struct cp *cp, uint32_t object, enum event_message message);
+void cp_limits_second(struct cp *cp); /* every second */
+void cp_limits_fini(struct cp *cp);
 
 /* --- the journal, for those who read it (cp_log.c) ------------------------------------------------- */
 

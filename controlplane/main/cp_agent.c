@@ -108,8 +108,6 @@ static void line_apply(struct cp *cp, struct line *l)
 		return;
 	}
 	model_changes_fini(&changes);
-	if (l->note[0])
-		journal_note(&cp->journal, "%s: %s", name, l->note);
 }
 
 /* --- what waits ----------------------------------------------------------------------------------- */

@@ -94,11 +94,11 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
 	if (cp_commit(cp, &commit, &changes, &err)) {
 		log_error("%s: %s", commit.what, model_error_text(&err, text, sizeof(text)));
 	} else {
+		snprintf(text, sizeof(text),
+			"what the agents of %u servers did is taken back: they are asked no more",
+			changes.count);
 		if (changes.count)
-			journal_note(&cp->journal,
-				"what the agents of %u servers did is taken back: they are asked "
-				"no more",
-				changes.count);
+			cp_journal_note(cp, MESSAGE_AGENT_SAID, NULL, text);
 		model_changes_fini(&changes);
 	}
 	id_set_clear(&g->servers);

@@ -226,10 +226,33 @@ void cp_refuse_delayed(struct ipc_request *r, unsigned retry)
 				   .more = json_pack("{s:i}", "retry", (int)retry)});
 }
 
+static void held_back_tell(struct cp *cp)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "%u failed log-ins were not written",
+		cp->failed_logins.held_back);
+	journal_write(&cp->journal, &(struct event_record){.message = MESSAGE_LOGINS_HELD_BACK,
+					    .count = cp->failed_logins.held_back,
+					    .text = text});
+}
+
+static void success_tell(struct cp *cp, const struct cp_user *user)
+{
+	char text[250];
+
+	snprintf(text, sizeof(text), "log-in of %s from %s", user->name,
+		user->address[0] ? user->address : "the machine");
+	journal_write(&cp->journal,
+		&(struct event_record){
+			.message = MESSAGE_LOGIN, .actor = cp_journal_actor(user), .text = text});
+}
+
 /* At most so many lines a second; a name that no user has may be a password in the wrong place. */
 static void note_failure(struct cp *cp, const struct attempt *t)
 {
 	uint32_t second = clock_second();
+	char text[250];
 	unsigned retry, count = auth_failures(cp->auth, t->name, t->address, &retry);
 
 	if (cp->failed_logins.second == second && cp->failed_logins.written >= 10) {
@@ -238,15 +261,19 @@ static void note_failure(struct cp *cp, const struct attempt *t)
 	}
 	if (cp->failed_logins.second != second) {
 		if (cp->failed_logins.held_back)
-			journal_note(&cp->journal, "%u failed log-ins were not written",
-				cp->failed_logins.held_back);
+			held_back_tell(cp);
 		cp->failed_logins = (struct cp_failed_logins){.second = second};
 	}
 	cp->failed_logins.written++;
-	journal_note(&cp->journal, "log-in of %s from %s failed: %u in a row%s",
-		t->user == ID_NONE ? "an unknown user" : t->name,
+	const char *name = t->user == ID_NONE ? "an unknown user" : t->name;
+	snprintf(text, sizeof(text), "log-in of %s from %s failed: %u in a row%s", name,
 		t->address[0] ? t->address : "the machine", count,
 		retry ? ", the next has to wait" : "");
+	journal_write(&cp->journal,
+		&(struct event_record){.message = MESSAGE_LOGIN_FAILED,
+			.actor = {"operator", t->user == ID_NONE ? "" : t->name, t->address},
+			.count = count,
+			.text = text});
 }
 
 static void attempt_gone(void *ctx)
@@ -270,8 +297,7 @@ static void attempt_resume(struct ipc_request *r, void *ctx)
 		return;
 	}
 	user = user_of(cp, o, t->address, true);
-	journal_note(&cp->journal, "log-in of %s from %s", user.name,
-		user.address[0] ? user.address : "the machine");
+	success_tell(cp, &user);
 	let_in(cp, r, &user, t->then);
 }
 

@@ -46,6 +46,7 @@ static void go_back(struct cp *cp)
 	cp_resolve_changed(cp, NULL);
 	cp_auth_changed(cp, NULL);
 	cp_states_reset(cp);
+	cp_live_reset(cp);
 }
 
 void cp_warn(void *warnings, const char *sentence)
@@ -110,11 +111,13 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 	if (changes->config && commit->warnings)
 		health_detect_check(cp->model, changes, cp_warn, commit->warnings);
 	cp_journal_commit(cp, commit, changes);
+	cp->committing = commit;
 	cp_event_commit(cp, commit, changes);
 	cp_auth_changed(cp, changes);
 	cp_health_changed(cp, changes);
 	cp_push(cp, changes);
 	cp_states_commit(cp, commit, changes);
+	cp->committing = NULL;
 	cp_resolve_changed(cp, changes);
 	cp_agent_gone_changed(cp, changes);
 	drains_model_changed(cp->drains, cp->model, commit->user->name);

@@ -70,6 +70,19 @@ void cp_load(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	free(file);
 }
 
+static void save_tell(struct cp *cp, const struct cp_user *user)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "configuration saved by %s: generation %llu", user->name,
+		(unsigned long long)model_generation(cp->model));
+	journal_write(
+		&cp->journal, &(struct event_record){.message = MESSAGE_CONFIG_SAVED,
+				      .actor = cp_journal_actor(user),
+				      .after = event_number((int64_t)model_generation(cp->model)),
+				      .text = text});
+}
+
 void cp_save(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 {
 	bool force = json_is_true(json_object_get(ipc_request_body(r), "force"));
@@ -99,8 +112,7 @@ void cp_save(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	} else if (rc) {
 		cp_refuse(r, 500, "", "%s: %s", cp->config_path, strerror(-rc));
 	} else {
-		log_notice("journal: configuration saved by %s: generation %llu", user->name,
-			(unsigned long long)model_generation(cp->model));
+		save_tell(cp, user);
 		json_t *warnings = json_array();
 		health_detect_check(cp->model, NULL, cp_warn, warnings);
 		ipc_reply(r, json_pack("{s:s,s:I,s:i,s:o}", "file", cp->config_path, "generation",

@@ -110,9 +110,13 @@ static void note(struct cp *cp, const struct cp_down *d)
 	const struct object *o = model_get(cp->model, d->scan.filter.member_id);
 	const struct object *pool = o ? model_get(cp->model, o->owner) : NULL;
 
-	if (d->taken && pool)
-		journal_note(&cp->journal, "%s %s: down: %" PRIu64 " connections %s", pool->path,
-			o->path, d->taken, words[d->scan.action]);
+	char text[700];
+
+	if (!d->taken || !pool)
+		return;
+	snprintf(text, sizeof(text), "%s %s: down: %" PRIu64 " connections %s", pool->path, o->path,
+		d->taken, words[d->scan.action]);
+	cp_journal_note(cp, MESSAGE_SERVICE_DOWN_ACTION, o, text);
 }
 
 /* --- asking --------------------------------------------------------------------------------------- */

@@ -467,7 +467,7 @@ static void on_note(void *ctx, const char *sentence)
 {
 	struct cp *cp = ctx;
 
-	journal_note(&cp->journal, "%s", sentence);
+	cp_journal_note(cp, MESSAGE_DRAIN, NULL, sentence);
 }
 
 /* Not at once: an answer may bring the next request of the same client, which may end this drain. */

@@ -13,76 +13,6 @@
 
 /* --- verdicts ------------------------------------------------------------------------------------- */
 
-static const char *const status_name[VERDICTS] = {
-	[VERDICT_UNCHECKED] = "unchecked",
-	[VERDICT_CHECKING] = "checking",
-	[VERDICT_RECHECKING] = "checking",
-	[VERDICT_UP] = "up",
-	[VERDICT_DOWN] = "down",
-	[VERDICT_DRAIN] = "up, no new clients",
-	[VERDICT_RESUME] = "down, waits for manual resume",
-};
-
-struct sentence {
-	const struct model *model;
-	char text[400];
-	size_t used;
-};
-
-static void sentence_add(struct sentence *s, const char *a, const char *b, const char *c)
-{
-	if (s->used < sizeof(s->text))
-		s->used += (size_t)snprintf(
-			s->text + s->used, sizeof(s->text) - s->used, "%s%s%s", a, b, c);
-}
-
-static void add_instance(void *ctx, const struct health_instance *in)
-{
-	struct sentence *s = ctx;
-	const struct object *monitor = model_get(s->model, in->monitor);
-
-	sentence_add(s, s->used ? ", " : "", monitor ? monitor->path : "", ": ");
-	sentence_add(s, status_name[in->verdict], "", "");
-	if (in->verdict == VERDICT_DOWN)
-		sentence_add(s, "; last error: ", in->reason, "");
-}
-
-static void duration(uint64_t since, char *out, size_t size)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-	uint64_t s = ms > since ? (ms - since) / 1000 : 0;
-	snprintf(out, size, "%" PRIu64 "hr:%" PRIu64 "min:%" PRIu64 "sec", s / 3600, s / 60 % 60,
-		s % 60);
-}
-
-/* In LTM's words, which people's log collectors look for. */
-static void journal_verdict(
-	struct cp *cp, const struct object *o, enum verdict before, uint64_t since)
-{
-	enum verdict after = verdicts_get(cp->verdicts, o->id).verdict;
-	const struct object *pool = model_get(cp->model, o->owner);
-	struct sentence s = {.model = cp->model};
-	char address[IP_ADDR_TEXT], lasted[40], was[80] = "";
-
-	if (!journal_admits_state(&cp->journal, after == VERDICT_UP || after == VERDICT_DRAIN))
-		return;
-	health_instances(cp->health, o->id, ID_NONE, add_instance, &s);
-	if (since) {
-		duration(since, lasted, sizeof(lasted));
-		snprintf(was, sizeof(was), "  [ was %s for %s ]", status_name[before], lasted);
-	}
-	if (pool)
-		journal_note(&cp->journal, "Pool %s member %s monitor status %s. [ %s ]%s",
-			pool->path, o->path, status_name[after], s.text, was);
-	else
-		journal_note(&cp->journal, "Node %s address %s monitor status %s. [ %s ]%s",
-			o->path, ip_format(&model_node(o)->conf.address, address),
-			status_name[after], s.text, was);
-}
-
 static void on_verdict(void *ctx, uint32_t object, enum verdict before, uint64_t since)
 {
 	struct cp *cp = ctx;
@@ -91,9 +21,6 @@ static void on_verdict(void *ctx, uint32_t object, enum verdict before, uint64_t
 
 	if (!o)
 		return;
-	if (after == VERDICT_UP || after == VERDICT_DOWN || after == VERDICT_DRAIN ||
-		after == VERDICT_RESUME)
-		journal_verdict(cp, o, before, since);
 	cp_server_changed(cp, object, before, after);
 }
 
@@ -141,7 +68,8 @@ static void on_connected(void *ctx, bool connected)
 	cp->monitoring_stopped = time(NULL);
 	const char *sentence =
 		connected ? "monitoring runs" : "monitoring stopped: states are frozen";
-	journal_note(&cp->journal, "%s", sentence);
+	cp_journal_part(cp, connected ? MESSAGE_MONITORING_RUNS : MESSAGE_MONITORING_STOPPED,
+		"ltm monitor", connected, sentence);
 	cp_event_system(cp, "ltm monitor", connected, sentence);
 }
 
@@ -211,13 +139,15 @@ void cp_health_resume(struct cp *cp, struct model_changes *changes, const char *
 	for (unsigned i = 0; i < changes->enabled_count; i++) {
 		const struct object *o = model_get(cp->model, changes->enabled[i]);
 		size_t len = strlen(changes->note);
+		char text[400];
 
 		if (!o || health_resume(cp->health, o->id))
 			continue;
 		snprintf(changes->note + len, sizeof(changes->note) - len,
 			"%s%s: it waited for manual resume, and is used again", len ? "; " : "",
 			o->path);
-		journal_note(&cp->journal, "%s: resumed by %s", o->path, author);
+		snprintf(text, sizeof(text), "%s: resumed by %s", o->path, author);
+		cp_journal_note(cp, MESSAGE_RESUMED, o, text);
 	}
 }
 

@@ -37,8 +37,49 @@ int cp_journal_init(struct cp *cp, const uint8_t machine_key[MODEL_KEY_BYTES])
 void cp_journal_second(struct cp *cp)
 {
 	journal_store_limit(cp->journal.store, model_db_value(cp->model, "log.journal.size") * MIB);
+	cp_limits_second(cp);
+	cp_live_second(cp, false);
 	journal_second(&cp->journal);
 	journal_store_sync(cp->journal.store);
+}
+
+void cp_journal_note(
+	struct cp *cp, enum event_message message, const struct object *o, const char *text)
+{
+	const struct object *owner = o ? model_get(cp->model, o->owner) : NULL;
+
+	journal_write(&cp->journal, &(struct event_record){.message = message,
+					    .kind = o ? model_kinds[o->kind].full : NULL,
+					    .object = o ? o->path : NULL,
+					    .owner = owner ? owner->path : NULL,
+					    .text = text});
+}
+
+void cp_journal_part(
+	struct cp *cp, enum event_message message, const char *kind, bool good, const char *text)
+{
+	journal_tell(&cp->journal,
+		&(struct event_record){.message = message, .kind = kind, .text = text},
+		&(struct journal_ask){.turn = good ? JOURNAL_GOOD : JOURNAL_BAD});
+}
+
+static bool exists(void *ctx, const char *kind, const char *owner, const char *object)
+{
+	const struct cp *cp = ctx;
+	int k = kind ? cp_kind(kind) : -1;
+	const struct object *over = NULL;
+
+	if (k < 0 || (model_kinds[k].owner >= 0) != (owner != NULL))
+		return false;
+	if (owner && !(over = model_find(cp->model, model_kinds[k].owner, ID_NONE, owner)))
+		return false;
+	return model_find(cp->model, k, over ? over->id : ID_NONE, object);
+}
+
+/* Of objects that another process deleted, or a start from another configuration. */
+void cp_journal_reconcile(struct cp *cp)
+{
+	journal_reconcile(&cp->journal, exists, cp);
 }
 
 struct event_actor cp_journal_actor(const struct cp_user *user)
@@ -48,6 +89,21 @@ struct event_actor cp_journal_actor(const struct cp_user *user)
 		.address = user->address};
 }
 
+/* The path of a child stands behind its owner's. */
+static void row_gone(struct cp *cp, const struct model_change *row)
+{
+	const struct kind *kind = &model_kinds[row->kind];
+	char owner[MODEL_NAME_MAX];
+	size_t n = strcspn(row->path, " ");
+
+	if (kind->owner < 0) {
+		journal_gone(&cp->journal, kind->full, NULL, row->path);
+		return;
+	}
+	snprintf(owner, sizeof(owner), "%.*s", (int)n, row->path);
+	journal_gone(&cp->journal, kind->full, owner, row->path + n + (row->path[n] == ' '));
+}
+
 void cp_journal_commit(
 	struct cp *cp, const struct cp_commit *commit, const struct model_changes *changes)
 {
@@ -55,4 +111,8 @@ void cp_journal_commit(
 
 	if (changes->config)
 		journal_commit(&cp->journal, &actor, commit->what, changes);
+	cp_live_commit(cp, commit, changes);
+	for (unsigned i = 0; i < changes->count; i++)
+		if (changes->row[i].what == CHANGE_DELETED)
+			row_gone(cp, &changes->row[i]);
 }

@@ -17,6 +17,14 @@ static const char *place(const char *address)
 	return *address ? address : "the machine";
 }
 
+static void login_tell(
+	struct cp *cp, enum event_message message, const struct cp_user *user, const char *text)
+{
+	journal_write(&cp->journal,
+		&(struct event_record){
+			.message = message, .actor = cp_journal_actor(user), .text = text});
+}
+
 static json_t *token_row(const struct cp *cp, const struct auth_token *t)
 {
 	const struct object *o = model_get(cp->model, t->user);
@@ -31,7 +39,7 @@ void cp_login(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 {
 	const char *provider = json_string_value(json_object_get(ipc_request_body(r), "provider"));
 	const struct object *o = model_get(cp->model, user->id);
-	char text[AUTH_TOKEN_LENGTH + 1];
+	char text[AUTH_TOKEN_LENGTH + 1], said[250];
 
 	if (provider && *provider && strcmp(provider, "tmos") && strcmp(provider, "local")) {
 		cp_refuse(r, 401, "provider", "there is no such log-in provider");
@@ -50,8 +58,9 @@ void cp_login(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	json_t *row = token_row(cp, t);
 	json_object_set_new(row, "token", json_string(text));
 	explicit_bzero(text, sizeof(text));
-	journal_note(&cp->journal, "token %s made for %s from %s", t->id, user->name,
+	snprintf(said, sizeof(said), "token %s made for %s from %s", t->id, user->name,
 		place(user->address));
+	login_tell(cp, MESSAGE_TOKEN_MADE, user, said);
 	ipc_reply(r, row);
 }
 
@@ -82,8 +91,10 @@ void cp_logout(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	if (!t)
 		return;
 	const struct object *o = model_get(cp->model, t->user);
-	journal_note(&cp->journal, "log-out of %s from %s: token %s ended by %s", o ? o->path : "",
-		place(user->address), t->id, user->name);
+	char said[600];
+	snprintf(said, sizeof(said), "log-out of %s from %s: token %s ended by %s",
+		o ? o->path : "", place(user->address), t->id, user->name);
+	login_tell(cp, MESSAGE_LOGOUT, user, said);
 	auth_token_end(cp->auth, t);
 	ipc_reply(r, json_object());
 }

@@ -303,6 +303,8 @@ static void cp_fini(struct cp *cp)
 	cp_states_fini(cp);
 	cp_watch_fini(cp);
 	kernel_free(cp->kernel);
+	cp_live_fini(cp);
+	cp_limits_fini(cp);
 	journal_close(&cp->journal);
 	store_close(cp->store); /* its lock guards the journal too */
 	cp_log_fini(cp);
@@ -355,6 +357,10 @@ int main(int argc, char **argv)
 		rc = cp_log_init(&cp);
 	if (rc == 0)
 		rc = cp_states_init(&cp);
+	if (rc == 0)
+		rc = cp_live_init(&cp);
+	if (rc == 0)
+		cp_journal_reconcile(&cp);
 	if (rc == 0)
 		rc = cp_agent_init(&cp);
 	if (rc == 0)

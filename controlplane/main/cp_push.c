@@ -100,6 +100,7 @@ void cp_push(struct cp *cp, const struct model_changes *changes)
 static void on_connected(void *ctx, const struct msg_hello *hello)
 {
 	struct cp *cp = ctx;
+	char text[80];
 
 	if (hello->origin != store_origin(cp->store) ||
 		hello->generation != model_generation(cp->model))
@@ -112,8 +113,9 @@ static void on_connected(void *ctx, const struct msg_hello *hello)
 	drains_connected(cp->drains);
 	fqdn_retry(cp->fqdn);
 	cp_event_system(cp, "sys dataplane", true, "the dataplane connected");
-	journal_note(&cp->journal, "dataplane connected, generation %" PRIu64 " in force",
+	snprintf(text, sizeof(text), "dataplane connected, generation %" PRIu64 " in force",
 		hello->generation);
+	cp_journal_part(cp, MESSAGE_DATAPLANE_CONNECTED, "sys dataplane", true, text);
 }
 
 static void on_lost(void *ctx)
@@ -125,7 +127,7 @@ static void on_lost(void *ctx)
 	cp_down_lost(cp);
 	drains_lost(cp->drains);
 	cp_event_system(cp, "sys dataplane", false, "the dataplane was lost");
-	journal_note(&cp->journal, "dataplane lost");
+	cp_journal_part(cp, MESSAGE_DATAPLANE_LOST, "sys dataplane", false, "dataplane lost");
 }
 
 static int on_snapshot(void *ctx)
@@ -150,14 +152,44 @@ static void on_snapshot_result(void *ctx, int status, uint64_t generation, const
 {
 	struct cp *cp = ctx;
 
+	bool was_refused = cp->refused[0] != 0;
+	char text[400];
+
 	snprintf(cp->refused, sizeof(cp->refused), "%s", status ? reason : "");
 	if (status) {
-		journal_note(&cp->journal, "dataplane refused the configuration: %s", reason);
+		snprintf(text, sizeof(text), "dataplane refused the configuration: %s", reason);
+		cp_journal_part(cp, MESSAGE_CONFIG_REFUSED, "sys config", false, text);
 		return;
 	}
+	if (was_refused ||
+		journal_is_bad(&cp->journal, MESSAGE_CONFIG_REFUSED, "sys config", NULL, NULL))
+		cp_journal_part(cp, MESSAGE_CONFIG_IN_FORCE, "sys config", true,
+			"dataplane has taken the configuration");
 	health_path(cp->health, true);
 	kernel_tidy(cp->kernel);
 	log_debug("dataplane: generation %" PRIu64 " in force", generation);
+}
+
+static void events_lost(struct cp *cp, uint64_t lost)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "%" PRIu64 " events of the dataplane were lost", lost);
+	cp_journal_note(cp, MESSAGE_EVENTS_LOST, NULL, text);
+}
+
+static void limit_event(struct cp *cp, const struct event_row *row)
+{
+	enum event_message message =
+		row->type == EVENT_LIMIT_REACHED ? MESSAGE_LIMIT_REACHED : MESSAGE_PORT_EXHAUSTION;
+	const struct object *o = model_get(cp->model, row->object);
+	const struct object *owner = o ? model_get(cp->model, o->owner) : NULL;
+
+	/* One that is known to be reached is told when it ends. */
+	if (!o || !journal_is_bad(&cp->journal, message, model_kinds[o->kind].full,
+			  owner ? owner->path : NULL, o->path))
+		journal_event(&cp->journal, cp->model, row);
+	cp_limit_reached(cp, row->object, message);
 }
 
 static void on_event(void *ctx, const struct event_row *row, uint64_t lost)
@@ -166,10 +198,13 @@ static void on_event(void *ctx, const struct event_row *row, uint64_t lost)
 
 	/* Counters and states are read when they are asked for, so a gap leaves nothing wrong here. */
 	if (lost)
-		journal_note(&cp->journal, "%" PRIu64 " events of the dataplane were lost", lost);
+		events_lost(cp, lost);
 	drains_event(cp->drains, row, lost);
 	health_event(cp->health, row);
-	journal_event(&cp->journal, cp->model, row);
+	if (row->type == EVENT_LIMIT_REACHED || row->type == EVENT_PORT_EXHAUSTION)
+		limit_event(cp, row);
+	else
+		journal_event(&cp->journal, cp->model, row);
 }
 
 const struct dplink_ops cp_dplink_ops = {

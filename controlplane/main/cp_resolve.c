@@ -53,7 +53,7 @@ static void on_note(void *ctx, const char *sentence)
 {
 	struct cp *cp = ctx;
 
-	journal_note(&cp->journal, "%s", sentence);
+	cp_journal_note(cp, MESSAGE_NAME_RESOLUTION, NULL, sentence);
 }
 
 int cp_resolve_init(struct cp *cp)

@@ -4,24 +4,19 @@
  * to them; pools, virtual servers and addresses once for all that happened in a turn of the event loop.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compile/compile.h"
-#include "main/cp.h"
+#include "main/cp_states.h"
 #include "store/id_set.h"
 
 /* Of pools, virtual servers and addresses in a turn: what is told one by one; the rest is told as a number. */
 #define TOLD_A_TURN 250u
 
-struct told {
-	uint32_t id; /* the slot's object, 0: none */
-	uint8_t availability, enabled, monitor, session, verdict;
-	uint8_t holds[HOLD_CLASSES];
-	uint8_t reserved[2]; /* compared as bytes: no padding */
-};
-
-_Static_assert(sizeof(struct told) == 4 + 5 + HOLD_CLASSES + 2, "padding");
+_Static_assert(
+	offsetof(struct told, since) == 4 + 5 + HOLD_CLASSES + 2, "compared as bytes: no padding");
 
 struct cp_states {
 	struct told *told; /* by id slot */
@@ -71,7 +66,8 @@ static struct told state_now(const struct cp *cp, const struct object *o, struct
 		.availability = s.availability,
 		.enabled = s.enabled,
 		.monitor = s.monitor,
-		.session = s.session};
+		.session = s.session,
+		.usable = s.avail != 0};
 
 	if (!is_server(o))
 		return t;
@@ -139,6 +135,27 @@ static void change_tell(struct cp *cp, const struct object *o, const struct told
 	cp_event(cp, o->id, CP_READ, body);
 }
 
+/* Whether those who follow events are told: what they see is another. */
+static bool shows_other(const struct told *a, const struct told *b)
+{
+	return memcmp(a, b, offsetof(struct told, usable)) != 0;
+}
+
+/* The present monitor status is the one before, or has just begun. */
+static void since_set(const struct cp *cp, struct told *now, const struct told *before)
+{
+	struct timespec ts;
+
+	if (before->id != now->id) {
+		now->since = verdicts_get(cp->verdicts, now->id).since;
+	} else if (before->monitor == now->monitor) {
+		now->since = before->since;
+	} else {
+		clock_gettime(CLOCK_REALTIME, &ts);
+		now->since = (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+	}
+}
+
 /* A pool may carry thousands of virtual servers, and each of its servers' verdicts change them all. */
 static bool may_tell(struct cp_states *s, const struct object *o)
 {
@@ -156,9 +173,14 @@ static bool look_at(struct cp *cp, const struct object *o, const struct cp_cause
 	if (!told || (is_server(o) && model_is_template(cp->model, o)))
 		return false;
 	before = *told;
+	since_set(cp, &now, &before);
 	*told = now;
-	if (!memcmp(&before, &now, sizeof(now)))
+	if (!memcmp(&before, &now, offsetof(struct told, since)))
 		return false;
+	if (before.id == o->id && cause)
+		cp_state_record(cp, o, &before, &now, cause);
+	if (!shows_other(&before, &now))
+		return true;
 	/* One that is new tells nothing: the commit does. */
 	if (before.id == o->id && cause && may_tell(cp->states, o)) {
 		cp_state(cp, o, &reason);
@@ -291,10 +313,14 @@ static void on_look(evutil_socket_t fd, short what, void *ctx)
 void cp_states_server(struct cp *cp, uint32_t object)
 {
 	const struct object *o = model_get(cp->model, object);
-	const struct cp_cause cause = {.text = verdicts_get(cp->verdicts, object).reason,
-		.class = HOLD_MONITOR,
-		.name = "",
-		.address = ""};
+	/* Checks that end because of a commit: it is the commit that changes the state. */
+	const struct cp_cause cause =
+		cp->committing
+			? cp_cause_of(cp->committing)
+			: (struct cp_cause){.text = verdicts_get(cp->verdicts, object).reason,
+				  .class = HOLD_MONITOR,
+				  .name = "",
+				  .address = ""};
 
 	if (o)
 		object_look(cp, o, &cause);

@@ -132,8 +132,8 @@ def test_drain_and_ready(place):
     assert place.of(S1, "holds") == [] and place.of(S1, "agentWeight") == 75
     assert "s1" in place.served()
     log = place.weir.cp.text()
-    assert "/Common/web /Common/10.0.2.11:80: agent says drain: new version" in log
-    assert "/Common/web /Common/10.0.2.11:80: its agent takes back its hold" in log
+    assert "Pool /Common/web member /Common/10.0.2.11:80: held by agent: disabled, was enabled: agent says drain: new version" in log
+    assert "Pool /Common/web member /Common/10.0.2.11:80: held by agent: enabled, was disabled" in log
 
 
 def test_maint_can_be_taken_back(place):
