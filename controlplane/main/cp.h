@@ -401,6 +401,9 @@ int cp_parts_init(
 	struct cp *cp, const char *run_dir, const char *notify_user, const char *snmp_user);
 void cp_parts_fini(struct cp *cp);
 
+/* What weir-snmp runs snmpd with (cp_snmp.c). */
+void cp_snmp_settings(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+
 /* --- changes of state, as events (cp_states.c) ---------------------------------------------------- */
 
 int cp_states_init(struct cp *cp); /* 0 or -ENOMEM */

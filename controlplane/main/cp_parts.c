@@ -20,7 +20,8 @@ struct part_op {
 
 /* All that may be asked there; new requests are added here. */
 static const struct part_op notify_ops[] = {{"log", cp_log}, {NULL, NULL}};
-static const struct part_op snmp_ops[] = {{"show", cp_show}, {NULL, NULL}};
+static const struct part_op snmp_ops[] = {
+	{"show", cp_show}, {"snmp-settings", cp_snmp_settings}, {NULL, NULL}};
 
 static const struct {
 	const char *name, *socket, *option;

@@ -319,6 +319,7 @@ static void member_row(struct cp *cp, const struct object *o, json_t *row)
 	put_reason(cp, row, o, &own, &parent);
 	put_addr(row, "addr", &model_node(node)->conf.address);
 	put_number(row, "", "port", m->conf.port);
+	put_number(row, "", "priorityGroup", m->conf.priority_group);
 	put_text(row, "nodeName", node->path);
 	put_text(row, "poolName", model_get(cp->model, o->owner)->path);
 	put_monitor_rule(cp, o, row);
@@ -348,6 +349,8 @@ static void pool_row(struct cp *cp, const struct object *o, json_t *row)
 		totals_add(&t, cp, m->id);
 	put_state(row, &s, false);
 	put_field(cp, o, row, "loadBalancingMode", "load-balancing-mode");
+	put_field(cp, o, row, "serviceDownAction", "service-down-action");
+	put_number(row, "", "minUpMembers", model_pool(o)->conf.min_up_members);
 	put_monitor_rule(cp, o, row);
 	put_number(row, "", "memberCnt", sum.members);
 	put_number(row, "", "availableMemberCnt", sum.available);
@@ -373,6 +376,7 @@ static void virtual_row(struct cp *cp, const struct object *o, json_t *row)
 {
 	const struct virtual_conf *conf = &model_virtual(o)->conf;
 	const struct object *pool = model_get(cp->model, conf->pool);
+	const struct object *vaddr = model_get(cp->model, conf->destination.addr);
 	struct state s = virtual_state(cp, o);
 	struct totals t = {0};
 
@@ -381,6 +385,9 @@ static void virtual_row(struct cp *cp, const struct object *o, json_t *row)
 	put_field(cp, o, row, "destination", "destination");
 	put_field(cp, o, row, "ipProtocol", "ip-protocol");
 	put_text(row, "pool", pool ? pool->path : "");
+	put_text(row, "virtualAddress", vaddr->path);
+	put_addr(row, "addr", &model_virtual_address(vaddr)->conf.address);
+	put_number(row, "", "port", conf->destination.port);
 	put_number(row, "", "connectionLimit", conf->connection_limit);
 	put_totals(row, "clientside.", &t);
 }

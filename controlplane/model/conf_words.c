@@ -590,6 +590,21 @@ static bool kind_begins(const char *words)
 	return false;
 }
 
+/* "sys snmp communities": not the settings of "sys snmp", which have no name. */
+static bool kind_goes_on(const struct words *w, const char *kind)
+{
+	struct text more = {0};
+	bool goes_on = false;
+
+	if (w->token != TOKEN_WORD)
+		return false;
+	text_printf(&more, "%s %s", kind, word(w));
+	for (int k = 0; k < MODEL_KINDS && !goes_on && more.data; k++)
+		goes_on = model_kinds[k].owner < 0 && !strcmp(model_kinds[k].words, more.data);
+	text_fini(&more);
+	return goes_on;
+}
+
 /* The kind at the start, one to five words. */
 static int read_kind(struct words *w)
 {
@@ -607,7 +622,7 @@ static int read_kind(struct words *w)
 		count++;
 		int kind = model_kind_find(words, count, &used);
 		next(w);
-		if (kind >= 0 && used == count) {
+		if (kind >= 0 && used == count && !kind_goes_on(w, all.data)) {
 			w->kind = (enum model_kind)kind;
 			text_fini(&all);
 			return 0;

@@ -21,11 +21,18 @@ static bool words_match(const char *text, const char *const *words, unsigned cou
 int model_kind_find(const char *const *words, unsigned count, unsigned *used)
 {
 	unsigned taken;
+	int found = -1;
 
+	/* The longest: "sys snmp communities" begins with a kind too. */
 	for (unsigned i = 0; i < MODEL_KINDS; i++)
 		if (model_kinds[i].owner < 0 &&
-			words_match(model_kinds[i].words, words, count, used))
-			return (int)i;
+			words_match(model_kinds[i].words, words, count, &taken) &&
+			(found < 0 || taken > *used)) {
+			found = (int)i;
+			*used = taken;
+		}
+	if (found >= 0)
+		return found;
 	for (const struct kind_alias *a = model_kind_aliases; a->words; a++)
 		if (words_match(a->words, words, count, &taken)) {
 			*used = taken;
