@@ -14,6 +14,11 @@ QUERY = [{"name": "$select", "in": "query", "schema": {"type": "string"}, "descr
          {"name": "$skip", "in": "query", "schema": {"type": "integer", "minimum": 0}, "description": "Behind so many."},
          {"name": "expandSubcollections", "in": "query", "schema": {"type": "boolean"},
           "description": "Children too, as items in their reference."}]
+LOG = {"lines": "So many at most (100).", "object": "About this object or what belongs to it.", "actor": "Done by this user.",
+       "address": "Asked for from this address.", "level": "Of this level or worse.", "type": "Of this type.",
+       "module": "Of this module.", "message": "With this message id.", "incident": "Of this incident.",
+       "since": "Not before this time: local, or s since 1970, or 10m, 2h, 3d.", "until": "Not after it.",
+       "after": "With a higher number.", "before": "With a lower number.", "audit": "true: what people and agents did."}
 COORDINATION = {"name": "X-F5-REST-Coordination-Id", "in": "header", "schema": {"type": "integer"},
                 "description": "The change belongs to this transaction."}
 
@@ -197,6 +202,7 @@ def beside(method, operation_id, tag, summary, schema=None, body=None, media="ap
 
 def fixed_paths():
     text = {"type": "string"}
+    numbers = ("lines", "incident", "after", "before")
     number_of = {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
     login = {"type": "object", "required": ["username", "password"], "properties": {
         "username": text, "password": {**text, "format": "password"}, "loginProviderName": text}}
@@ -211,6 +217,11 @@ def fixed_paths():
         "/mgmt/weir/metrics": beside("get", "metrics", "weir", "Metrics for Prometheus.", text, media="text/plain"),
         "/mgmt/weir/events": beside("get", "events", "weir", "Events as they happen (server-sent events).", text,
                                     media="text/event-stream", parameters=after),
+        "/mgmt/weir/log": beside("get", "log", "weir", "Records of the journal, the newest, oldest first.", parameters=[
+            {"name": name, "in": "query", "schema": {"type": "integer"} if name in numbers else text, "description": meaning}
+            for name, meaning in LOG.items()]),
+        **{f"/mgmt/tm/sys/log/{name}/stats": beside("get", f"log_{name}", "sys", "The newest records as lines of text.", parameters=[
+            {"name": "options", "in": "query", "schema": text, "description": "lines,N: so many."}]) for name in ("ltm", "audit")},
         "/mgmt/weir/openapi.json": beside("get", "openapi", "weir", "This description."),
         "/mgmt/shared/authn/login": logged_in,
         "/mgmt/shared/authz/tokens": beside("get", "tokens", "log-in", "The caller's tokens."),

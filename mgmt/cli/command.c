@@ -10,6 +10,7 @@
 #include "cli/component.h"
 #include "cli/drain_words.h"
 #include "cli/filter.h"
+#include "cli/log_words.h"
 
 static const char *const verb_name[CLI_VERBS] = {
 	[CLI_EMPTY] = "",
@@ -25,6 +26,7 @@ static const char *const verb_name[CLI_VERBS] = {
 	[CLI_SAVE] = "save",
 	[CLI_SHOW] = "show",
 	[CLI_SUBMIT] = "submit",
+	[CLI_VERIFY_VERB] = "verify",
 };
 
 const char *cli_verb_name(enum cli_verb verb)
@@ -97,7 +99,7 @@ static int parse_verb(struct cursor *c)
 		return refuse(c, w,
 			"unknown command \"%.40s\"; known are create, delete, help, list, load, "
 			"modify, "
-			"quit, reset-stats, run, save, show, submit",
+			"quit, reset-stats, run, save, show, submit, verify",
 			w->text);
 	if (w->has_block)
 		return refuse(c, w, "no block may follow \"%s\"", w->text);
@@ -141,7 +143,10 @@ static unsigned targets_of(enum cli_verb verb)
 	case CLI_SHOW:
 		return 1u << TARGET_KIND | 1u << TARGET_CONFIG | 1u << TARGET_CONNECTION |
 		       1u << TARGET_DATAPLANE | 1u << TARGET_VERSION | 1u << TARGET_NEIGHBOUR |
-		       1u << TARGET_HISTORY | 1u << TARGET_DRAIN | 1u << TARGET_EVENT;
+		       1u << TARGET_HISTORY | 1u << TARGET_DRAIN | 1u << TARGET_EVENT |
+		       1u << TARGET_LOG;
+	case CLI_VERIFY_VERB:
+		return 1u << TARGET_LOG;
 	case CLI_SUBMIT:
 		return 1u << TARGET_TRANSACTION;
 	default:
@@ -342,6 +347,44 @@ static int parse_event(struct cursor *c)
 	return status;
 }
 
+/* show sys log: which records, in any order. */
+static int parse_log(struct cursor *c)
+{
+	struct cli_command *cmd = c->command;
+	static const struct {
+		const char *word;
+		unsigned flag;
+	} flags[] = {
+		{"ltm", 0}, {"audit", CLI_AUDIT}, {"follow", CLI_FOLLOW}, {"detail", CLI_DETAIL}};
+
+	while (c->at) {
+		const struct word *w = c->at, *value;
+		const struct log_word *known = w->quoted ? NULL : log_word_find(w->text);
+		size_t i = 0;
+
+		while (i < sizeof(flags) / sizeof(flags[0]) && !take_keyword(c, flags[i].word))
+			i++;
+		if (i < sizeof(flags) / sizeof(flags[0])) {
+			cmd->flags |= flags[i].flag;
+			continue;
+		}
+		take(c);
+		if (!known)
+			return refuse(c, w,
+				"sys log is not selected by \"%.40s\"; see \"help sys log\"",
+				w->text);
+		if (has_option(cmd, w->text))
+			return refuse(c, w, "%s is given twice", w->text);
+		if (!(value = take(c)))
+			return refuse(
+				c, NULL, "%s: its value is missing (%s)", w->text, known->sentence);
+		if (w->has_block || value->has_block)
+			return refuse(c, value, "no block may follow \"%.60s\"", value->text);
+		cmd->option[cmd->options++] = (struct cli_option){w, value};
+	}
+	return 0;
+}
+
 static int parse_rollback(struct cursor *c)
 {
 	struct cli_command *cmd = c->command;
@@ -535,6 +578,8 @@ static int parse_arguments(struct cursor *c)
 		return parse_history(c);
 	case TARGET_EVENT:
 		return parse_event(c);
+	case TARGET_LOG:
+		return c->command->verb == CLI_SHOW ? parse_log(c) : refuse_rest(c);
 	case TARGET_DATAPLANE:
 		return parse_dataplane(c);
 	case TARGET_DRAIN:

@@ -27,6 +27,7 @@ enum cli_verb {
 	CLI_SAVE,
 	CLI_SHOW,
 	CLI_SUBMIT,
+	CLI_VERIFY_VERB,
 	CLI_VERBS
 };
 
@@ -44,6 +45,7 @@ enum cli_target {
 	TARGET_TRANSACTION, /* cli transaction */
 	TARGET_DRAIN,	    /* ltm drain */
 	TARGET_EVENT,	    /* sys event */
+	TARGET_LOG,	    /* sys log */
 	TARGETS
 };
 
@@ -63,6 +65,8 @@ enum cli_flags {
 	CLI_WITH_LIVE = 4096, /* roll back what lives too: ratio, session, state */
 	CLI_DIFFERENCE = 8192,
 	CLI_FOLLOW = 16384,
+	CLI_AUDIT = 32768,  /* show sys log audit */
+	CLI_DETAIL = 65536, /* all of a record */
 };
 
 /* A word with its value (NULL: it has none): fields of a connection filter; "file F"; of a drain. */

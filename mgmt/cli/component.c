@@ -21,6 +21,7 @@ static const struct {
 	{"sys dataplane", TARGET_DATAPLANE},
 	{"sys event", TARGET_EVENT},
 	{"sys history", TARGET_HISTORY},
+	{"sys log", TARGET_LOG},
 	{"sys version", TARGET_VERSION},
 };
 

@@ -5,6 +5,7 @@
 #include "cli/component.h"
 #include "cli/drain_words.h"
 #include "cli/filter.h"
+#include "cli/log_words.h"
 #include "cli/shell.h"
 #include "cli/table.h"
 #include "model/model.h"
@@ -21,6 +22,8 @@ static const struct usage {
 	{"show", "show sys config [diff]"},
 	{"show", "show sys history [GENERATION]"},
 	{"show", "show sys event [after ID] [follow]"},
+	{"show", "show sys log [ltm|audit] [WORD VALUE ...] [detail] [follow]"},
+	{"verify", "verify sys log"},
 	{"show", "show sys version"},
 	{"show", "show net arp|ndp|interface"},
 	{"create", "create COMPONENT NAME [PROPERTY VALUE ...]"},
@@ -126,6 +129,22 @@ static void help_connection(struct shell *sh)
 	table_fini(&t);
 }
 
+static void help_log(struct shell *sh)
+{
+	struct table t;
+
+	table_init(&t, 2, 0);
+	for (const struct log_word *w = log_words; w->name; w++)
+		table_add(&t, w->name, w->sentence);
+	fputs("sys log: the newest records of the journal, chosen by any of these, each with its "
+	      "value;\n"
+	      "  audit: what people and agents did; detail: all that a record has; follow: goes "
+	      "on\n",
+		sh->out);
+	table_print(&t, 2, sh->out);
+	table_fini(&t);
+}
+
 static void help_drain(struct shell *sh)
 {
 	struct table t;
@@ -187,6 +206,8 @@ enum outcome help_run(struct shell *sh, const struct cli_command *c)
 		fprintf(sh->out, "%s: %s\n", found.words, text);
 	} else if (found.target == TARGET_CONNECTION) {
 		help_connection(sh);
+	} else if (found.target == TARGET_LOG) {
+		help_log(sh);
 	} else if (found.target == TARGET_DRAIN) {
 		help_drain(sh);
 	} else if (found.target == TARGET_KIND) {

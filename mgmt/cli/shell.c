@@ -99,6 +99,8 @@ static enum outcome run_show(struct shell *sh, const struct cli_command *c)
 		return connection_run(sh, c);
 	case TARGET_EVENT:
 		return event_run(sh, c);
+	case TARGET_LOG:
+		return log_run(sh, c);
 	default:
 		return system_run(sh, c);
 	}
@@ -123,6 +125,8 @@ enum outcome shell_run(struct shell *sh, const struct cli_command *c, bool *quit
 		return list_run(sh, c);
 	case CLI_SHOW:
 		return run_show(sh, c);
+	case CLI_VERIFY_VERB:
+		return verify_log_run(sh);
 	case CLI_HELP:
 		return help_run(sh, c);
 	case CLI_RESET_STATS:

@@ -47,6 +47,20 @@ static void handle_events(struct http_request *r, void *ctx)
 	observe_events(r, &backend);
 }
 
+static void handle_log(struct http_request *r, void *ctx)
+{
+	struct observe_backend backend = observed(ctx);
+
+	observe_log(r, &backend);
+}
+
+static void handle_log_stats(struct http_request *r, void *ctx)
+{
+	struct observe_backend backend = observed(ctx);
+
+	observe_log_stats(r, &backend);
+}
+
 static void handle_openapi(struct http_request *r, void *ctx)
 {
 	struct observe_backend backend = observed(ctx);
@@ -69,6 +83,9 @@ unsigned mgmt_routes(struct http_route routes[MGMT_ROUTES_MAX], struct mgmt_part
 			admit},
 		{OBSERVE_EVENTS, handle_events, parts, {"application/json"}, HTTP_BODY_MAX, false,
 			admit},
+		{OBSERVE_LOG, handle_log, parts, {"application/json"}, HTTP_BODY_MAX, false, admit},
+		{OBSERVE_LOG_STATS, handle_log_stats, parts, {"application/json"}, HTTP_BODY_MAX,
+			false, admit},
 		{OBSERVE_OPENAPI, handle_openapi, parts, {"application/json"}, HTTP_BODY_MAX, false,
 			admit},
 		{"/iControl", handle_nothing, parts, {"text/xml"}, HTTP_BODY_MAX, false, admit},
