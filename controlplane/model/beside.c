@@ -211,6 +211,27 @@ static int virtual_mask(
 	return 0;
 }
 
+/* LTM's clients name no destination and mean any address and port. */
+static int virtual_anywhere(struct model *m, struct item *it, struct model_error *err)
+{
+	const struct field *f = model_field_find(KIND_VIRTUAL, NULL, "destination");
+	struct virtual *v = it->data;
+	char path[MODEL_PATH_MAX + 1];
+	struct item *address;
+	int rc = 0;
+
+	snprintf(path, sizeof(path), "%.*s/0.0.0.0", 1 + (int)path_partition(it->o.path),
+		it->o.path);
+	address = item_named(m, f, path);
+	if (!address)
+		rc = beside_create(m, f, path, it, &address, err);
+	if (rc)
+		return rc;
+	v->conf.destination.addr = address->o.id;
+	item_users(m, address->o.id, 1);
+	return 0;
+}
+
 static int virtual_complete(struct model *m, struct item *it, struct model_error *err)
 {
 	const struct field *source = model_field_find(KIND_VIRTUAL, NULL, "source");
@@ -218,8 +239,8 @@ static int virtual_complete(struct model *m, struct item *it, struct model_error
 	struct item *address;
 	int rc = 0;
 
-	if (v->conf.destination.addr == ID_NONE) /* LTM's clients name none and mean any address */
-		rc = derive(m, it, "destination", "0.0.0.0:0", err);
+	if (v->conf.destination.addr == ID_NONE)
+		rc = virtual_anywhere(m, it, err);
 	address = item_of(m, v->conf.destination.addr);
 	if (!rc && !address)
 		return 0; /* it was deleted: that is told next */

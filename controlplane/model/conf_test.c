@@ -54,6 +54,10 @@ static void test_refusals(void)
 		"weir.conf:2: ltm pool /Common/a: stands here twice");
 	refused("ltm virtual v {\n\n destination 10.0.0.1:80\n pool gone\n}",
 		"weir.conf:4: ltm virtual /Common/v: pool: ltm pool /Common/gone does not exist");
+	refused("ltm virtual v { }\nltm virtual w { }",
+		"weir.conf:1: ltm virtual /Common/v: destination: /Common/w has the same "
+		"destination, "
+		"protocol, source and VLANs");
 	refused("}", "weir.conf:1: a closing brace too many");
 	refused("net self a { address 10.0.0.1%1/24 vlan b }",
 		"weir.conf:1: net self /Common/a: address: route domain 1 does not exist");

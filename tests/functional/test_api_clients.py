@@ -247,3 +247,17 @@ def test_members_and_monitors_keep_their_order(api):
     for address in first:
         if api.exists(f"ltm/snat-translation/{address.replace('/', '~')}"):
             api.delete(f"ltm/snat-translation/{address.replace('/', '~')}")
+
+
+def test_a_virtual_server_without_destination_means_any(api):
+    """As F5Networks/f5-common-python makes them, and then looks for their address."""
+    made = api.post("ltm/virtual", {"name": "anywhere", "partition": "Common"})
+    try:
+        assert made["destination"] == "/Common/0.0.0.0:0" and made["enabled"] is True
+        assert api.exists("ltm/virtual-address/~Common~0.0.0.0")
+        assert "https://localhost/mgmt/tm/ltm/virtual-address/~Common~0.0.0.0/stats" in \
+            api.get("ltm/virtual-address/stats")["entries"]
+        with pytest.raises(Refused, match="anywhere has the same destination|illegally shares"):
+            api.post("ltm/virtual", {"name": "elsewhere"})
+    finally:
+        api.delete("ltm/virtual/~Common~anywhere")
