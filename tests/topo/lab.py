@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import secrets
 import shutil
 import signal
 import socket
@@ -22,12 +23,15 @@ from .poll import wait_until
 from .mgmt import Host, Mgmt
 from .netns import STATE, clean_leftovers, remove_namespace
 from .picture import VIRTUAL, server_address, standard
+from .snmp import AGENT_USER, LTM, MIBS, Snmp
 from .weir import ROOT, build_dir, program
 
 PREFIX = "weir-lab"
 DIRECTORY = pathlib.Path("/run/weir-lab")
 PASSWORD_FILE = DIRECTORY / "initial-password"
+COMMUNITY_FILE = DIRECTORY / "snmp-community"
 MGMT_PORTS = range(8443, 8543)
+SNMP_PORTS = range(1161, 1261)
 RATIOS = (4, 3, 2, 1)
 NAMES = tuple(f"s{number}" for number in range(1, len(RATIOS) + 1))
 REQUESTS = 1000
@@ -141,26 +145,39 @@ def wrapper(weir):
     return path
 
 
-def free_port():
+def free_port(ports, kind, program_name):
     """The first port of the host's loopback that nobody serves."""
-    for port in MGMT_PORTS:
-        with socket.socket() as sock, contextlib.suppress(OSError):
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for port in ports:
+        with socket.socket(type=kind) as sock, contextlib.suppress(OSError):
+            if kind == socket.SOCK_STREAM:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             sock.bind(("127.0.0.1", port))
             return port
-    raise RuntimeError(f"no port of 127.0.0.1 from {MGMT_PORTS[0]} to {MGMT_PORTS[-1]} is free for weir-mgmt")
+    raise RuntimeError(f"no port of 127.0.0.1 from {ports[0]} to {ports[-1]} is free for {program_name}")
 
 
 def start_mgmt(topo):
     """weir-mgmt serves the host, where browsers and playbooks are."""
     run_dir = topo.picture.weir.run_dir
     run_dir.chmod(0o755)
-    mgmt = Mgmt(Host(), run_dir, (("127.0.0.1", free_port()),))
+    mgmt = Mgmt(Host(), run_dir, (("127.0.0.1", free_port(MGMT_PORTS, socket.SOCK_STREAM, "weir-mgmt")),))
     mgmt.start()
     return topo.add(mgmt)
 
 
-def advice(picture, weirsh, family, mgmt):
+def start_snmp(topo):
+    """snmpd serves the host, with a community that nobody else knows."""
+    weir, community = topo.picture.weir, secrets.token_hex(12)
+    COMMUNITY_FILE.touch(0o600)
+    COMMUNITY_FILE.write_text(community + "\n")
+    weir.edit("create", f"sys snmp communities lab community-name {community}")
+    port = free_port(SNMP_PORTS, socket.SOCK_DGRAM, "snmpd")
+    snmp = topo.add(Snmp(Host(), weir.run_dir, community, f"udp:127.0.0.1:{port}"))
+    snmp.start()
+    return snmp
+
+
+def advice(picture, weirsh, family, mgmt, snmp):
     shell = weirsh.relative_to(ROOT) if weirsh.is_relative_to(ROOT) else weirsh
     pool = "web" if family == 4 else "web6"
     first, second = (wc.join(server_address(number, family), 80) for number in (1, 2))
@@ -187,6 +204,7 @@ The lab is up. In another terminal, from this directory, as root:
   logs                           ls {picture.weir.run_dir}
   weir.conf, scripts of checks   ls {picture.weir.conf_path.parent}
   the management API             curl -k -u admin:$(cat {PASSWORD_FILE}) {mgmt.url}/mgmt/tm/ltm/pool
+  SNMP                           snmpwalk -v 2c -c $(cat {COMMUNITY_FILE}) -M {MIBS}:{MIBS}/base -m WEIR-LTM-MIB {snmp.address} {LTM}
 
 {mgmt.url} takes the user admin; the password is in {PASSWORD_FILE}.
 
@@ -204,14 +222,14 @@ def serve(args, topo):
     for folder in ("ssl", "external-monitors"):
         (conf_dir / folder).mkdir(parents=True)
     picture.start_weir(*configuration(picture), workers=args.workers, driver=args.port_driver, conf_dir=conf_dir,
-                       cp_options=["--initial-password-file", PASSWORD_FILE])
+                       cp_options=["--initial-password-file", PASSWORD_FILE, "--snmp-user", AGENT_USER])
     watched(picture.weir)
     print(f"sending {REQUESTS} requests to http://{wc.join(address, 80)} from {picture.client}", flush=True)
     counts = collections.Counter(request(picture.client, address) for _ in range(REQUESTS))
     print(table(counts, family), flush=True)
     if args.once:
         return within_share(counts)
-    print(advice(picture, wrapper(picture.weir), family, start_mgmt(topo)), flush=True)
+    print(advice(picture, wrapper(picture.weir), family, start_mgmt(topo), start_snmp(topo)), flush=True)
     live = Live(picture.client, address)
     live.start()
     while True:
@@ -254,11 +272,11 @@ def child(args):
 
 
 def end_mgmt():
-    """A killed lab's weir-mgmt is in no namespace that would take it along."""
+    """A killed lab's weir-mgmt and weir-snmp are in no namespace that would take them along."""
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             words = path.read_bytes().split(b"\0")
-            if words[0].endswith(b"/weir-mgmt") and str(DIRECTORY / "weir").encode() in words:
+            if words[0].endswith((b"/weir-mgmt", b"/weir-snmp")) and str(DIRECTORY / "weir").encode() in words:
                 os.kill(int(path.parent.name), signal.SIGKILL)
 
 

@@ -23,6 +23,9 @@ class Host:
     def popen(self, argv, **options):
         return subprocess.Popen([str(word) for word in argv], **options)
 
+    def run(self, argv, check=True, timeout=60):
+        return subprocess.run([str(word) for word in argv], check=check, timeout=timeout, capture_output=True, text=True)
+
     def connect(self, address, timeout=5.0, source=None):
         return socket.create_connection(address, timeout, source)
 
