@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ansible's modules for BIG-IP, one task for each: objects are made, left alone by a second run, and deleted.
+
+weir-cp and weir-mgmt without a dataplane: what the objects do is tested elsewhere.
+"""
+import subprocess
+
+import pytest
+from cp_alone import Cp
+from topo import Topology
+from topo.api import PLAYBOOKS, Api
+from topo.weir import MGMT_USER
+
+
+@pytest.fixture(scope="module")
+def api():
+    with Topology() as topo:
+        cp = topo.add(Cp(topo.namespace("mgmt"), topo.dir, ""))
+        cp.daemon.arguments += ["--mgmt-user", MGMT_USER]
+        cp.start()
+        api = topo.add(Api(cp))
+        api.place = topo.dir
+        yield api
+
+
+def play(api, name, **variables):
+    run = api.ansible(PLAYBOOKS / f"{name}.yml", api.place, place=str(api.place), **variables)
+    assert not run.failed, "\n".join(run.failed)
+    return run
+
+
+def idle(run):
+    return [task.name for task in run.tasks if not task.changed]
+
+
+def come_and_go(api, name, paths):
+    """Made by the first run, left alone by the second, deleted by the third; nothing of it is left."""
+    before = {path: len(api.items(path)) for path in paths}
+    assert idle(play(api, name, state="present")) == []
+    assert all(len(api.items(path)) > before[path] for path in paths)
+    generation = api.weir.status()["generation"]
+    assert play(api, name, state="present").changed == []
+    assert api.weir.status()["generation"] == generation
+    return before
+
+
+def go(api, name, before):
+    assert idle(play(api, name, state="absent")) == []
+    assert {path: len(api.items(path)) for path in before} == before
+
+
+def test_monitors(api):
+    before = come_and_go(api, "monitors", ["ltm/monitor/snmp-dca", "ltm/monitor/external", "ltm/monitor/https"])
+    external = api.get("ltm/monitor/external/site_external")
+    assert external["apiRawValues"] == {"userDefined SITE": "one", "userDefined LEVEL": "2"}
+    assert api.get("ltm/monitor/snmp-dca/site_snmp_dca")["memoryThreshold"] == "60.0"
+    go(api, "monitors", before)
+
+
+def test_profiles(api):
+    before = come_and_go(api, "profiles", ["ltm/profile/tcp", "ltm/profile/client-ssl", "ltm/persistence/cookie"])
+    assert api.get("ltm/profile/http/site_http")["fallbackHost"] == "www.example.net"
+    go(api, "profiles", before)
+
+
+def test_objects(api):
+    (api.place / "page.txt").write_text("out of order\n")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=site", "-days", "30",
+                    "-keyout", api.place / "site.key", "-out", api.place / "site.crt"], check=True, capture_output=True)
+    before = come_and_go(api, "objects", [
+        "auth/partition", "auth/user", "net/route", "ltm/snatpool", "ltm/data-group/internal",
+        "ltm/data-group/external", "sys/file/data-group", "ltm/rule", "sys/file/ifile", "ltm/virtual-address",
+        "sys/file/ssl-key", "sys/file/ssl-cert"])
+    go(api, "objects", before)
