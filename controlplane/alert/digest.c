@@ -101,12 +101,19 @@ static bool has_held_back(const struct digest *d)
 	return false;
 }
 
+static bool is_over_and_told(const struct incident *i)
+{
+	return i->told && i->closed;
+}
+
 const struct digest_message *digest_next(struct digest *d, uint64_t now_ms, bool quiet)
 {
 	bool ended = d->was_quiet && !quiet;
 
 	if (d->message.kind)
 		return &d->message;
+	if (d->settings.no_ends)
+		digest_purge(d, is_over_and_told);
 	d->was_quiet = quiet;
 	if (ended && has_held_back(d))
 		return message_make(d, DIGEST_SUMMARY, choose_news, quiet);

@@ -30,6 +30,7 @@ struct digest_settings {
 	uint8_t level;	     /* this or worse */
 	uint8_t quiet_level; /* the same in quiet hours */
 	uint8_t modules;     /* bits of enum digest_module */
+	bool no_ends;	     /* of what was told that it opened */
 };
 
 enum digest_kind {

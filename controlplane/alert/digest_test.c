@@ -106,6 +106,20 @@ static void test_reminder(void)
 	digest_fini(&d);
 }
 
+static void test_ends_are_not_told(void)
+{
+	struct digest d;
+
+	digest_init(&d, &plain);
+	d.settings.no_ends = true;
+	take(&d, 1, 1, "open", NOW);
+	EXPECT(&d, NOW + 5 * S, false, DIGEST_OPENED, 1, 0);
+	take(&d, 2, 1, "close", NOW + 6 * S);
+	CHECK(!digest_next(&d, NOW + 20 * S, false));
+	CHECK(digest_idle(&d));
+	digest_fini(&d);
+}
+
 static void test_quiet_hours(void)
 {
 	struct digest d;
@@ -318,6 +332,7 @@ int main(void)
 	test_brief_one_is_told_once();
 	test_also_enriches();
 	test_reminder();
+	test_ends_are_not_told();
 	test_quiet_hours();
 	test_filters();
 	test_not_taken();

@@ -31,6 +31,7 @@ struct smtp_try {
 	uint16_t port;
 	size_t length, at;
 	uint8_t stage;	    /* enum stage */
+	bool quitting;	    /* what the server says now does not matter */
 	bool sent_all;	    /* of the text */
 	unsigned recipient; /* the next that will be asked for */
 	unsigned to_count;
@@ -57,6 +58,9 @@ static bool begins(const char *bytes, size_t length, const char *with)
 
 static void command(struct smtp_try *t, const char *bytes, size_t length)
 {
+	t->quitting = begins(bytes, length, "QUIT");
+	if (t->quitting)
+		return;
 	t->code = 0;
 	if (begins(bytes, length, "RCPT TO:"))
 		t->stage = STAGE_RECIPIENT;
@@ -69,8 +73,9 @@ static void command(struct smtp_try *t, const char *bytes, size_t length)
 /* The last line of an answer: three digits and no hyphen. */
 static void answer(struct smtp_try *t, const char *bytes, size_t length)
 {
-	if (length < 3 || !isdigit((unsigned char)bytes[0]) || !isdigit((unsigned char)bytes[1]) ||
-		!isdigit((unsigned char)bytes[2]) || (length > 3 && bytes[3] == '-'))
+	if (t->quitting || length < 3 || !isdigit((unsigned char)bytes[0]) ||
+		!isdigit((unsigned char)bytes[1]) || !isdigit((unsigned char)bytes[2]) ||
+		(length > 3 && bytes[3] == '-'))
 		return;
 	t->code = (uint16_t)((bytes[0] - '0') * 100 + (bytes[1] - '0') * 10 + (bytes[2] - '0'));
 	if (t->code >= 400)

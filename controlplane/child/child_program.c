@@ -88,7 +88,7 @@ static void script_descriptors(const struct child_descriptors *fd)
 
 	dup2(fd->in >= 0 ? fd->in : none, 0);
 	dup2(fd->out, 1);
-	dup2(none, 2);
+	dup2(fd->program >= 0 ? fd->out : none, 2); /* an external monitor's output means up */
 	if (fd->program >= 0)
 		dup2(fd->program, CHILD_PROGRAM_FD);
 	close_range(fd->program >= 0 ? CHILD_PROGRAM_FD + 1 : CHILD_PROGRAM_FD, ~0u, 0);

@@ -2,4 +2,4 @@
 #include "notify/receiver.h"
 
 const struct receiver_kind *const receiver_kinds[] = {
-	&receiver_syslog, &receiver_syslog_local, NULL};
+	&receiver_syslog, &receiver_syslog_local, &receiver_mail, &receiver_command, NULL};

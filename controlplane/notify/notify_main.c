@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "notify/alert.h"
 #include "notify/notify.h"
 #include "notify/notify_dial.h"
 #include "notify/notify_privileges.h"
@@ -18,19 +19,21 @@ static const char usage[] =
 	"  --run-dir DIR    where weir-cp's notify.sock is looked for\n"
 	"  --state-dir DIR  places of the receivers in the journal, kept over restarts\n"
 	"  --user NAME      becomes this user\n"
+	"  --script-user NAME  commands run as this user\n"
 	"  --debug          more messages\n";
 
 struct options {
-	const char *run_dir, *state_dir, *user;
+	const char *run_dir, *state_dir, *user, *script_user;
 	bool debug;
 };
 
 static bool options_parse(int argc, char **argv, struct options *o)
 {
-	enum { RUN_DIR, STATE_DIR, USER, DEBUG, HELP };
+	enum { RUN_DIR, STATE_DIR, USER, SCRIPT_USER, DEBUG, HELP };
 	static const struct option known[] = {{"run-dir", 1, NULL, RUN_DIR},
 		{"state-dir", 1, NULL, STATE_DIR}, {"user", 1, NULL, USER},
-		{"debug", 0, NULL, DEBUG}, {"help", 0, NULL, HELP}, {0}};
+		{"script-user", 1, NULL, SCRIPT_USER}, {"debug", 0, NULL, DEBUG},
+		{"help", 0, NULL, HELP}, {0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", known, NULL)) >= 0) {
@@ -40,6 +43,8 @@ static bool options_parse(int argc, char **argv, struct options *o)
 			o->state_dir = optarg;
 		else if (c == USER)
 			o->user = optarg;
+		else if (c == SCRIPT_USER)
+			o->script_user = optarg;
 		else if (c == DEBUG)
 			o->debug = true;
 		else
@@ -103,6 +108,7 @@ static void notify_fini(struct notify *n, struct event *signals[2])
 		notify_places_save(n);
 	notify_clear(n);
 	notify_dial_fini();
+	alert_commands_fini();
 	json_decref(n->places);
 	struct event *events[] = {signals[0], signals[1], n->save, n->second};
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
@@ -121,6 +127,8 @@ static int run(struct notify *n, const struct options *o)
 
 	if (rc == 0)
 		rc = notify_state_dir(o->state_dir, &id);
+	if (rc == 0)
+		rc = alert_commands_init(o->script_user, o->run_dir);
 	if (rc == 0)
 		rc = notify_privileges_drop(&id);
 	if (rc == 0)

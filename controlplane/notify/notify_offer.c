@@ -68,7 +68,8 @@ void receiver_error(struct receiver *r, const char *reason)
 
 void receiver_taken(struct receiver *r, uint64_t seq)
 {
-	receiver_error(r, NULL);
+	if (!r->kind->incidents) /* taken into its state, not yet told */
+		receiver_error(r, NULL);
 	if (seq <= r->place)
 		return;
 	r->place = seq >= r->held && r->scanned > seq ? r->scanned : seq;
@@ -180,6 +181,8 @@ void notify_last(struct notify *n, uint64_t last)
 			log_warning("%s: the journal is another one: begins at its end", r->name);
 		if (r->started && !other)
 			continue;
+		if (other && r->self && r->kind->forget)
+			r->kind->forget(r->self);
 		r->started = true;
 		r->place = r->scanned = r->counted = r->held = last;
 		notify_place_changed(r);

@@ -182,6 +182,8 @@ void notify_settings(struct notify *n, const json_t *rows)
 			continue;
 		json_object_del(n->places, r->name);
 		n->save_due = true;
+		if (r->self && r->kind->forget)
+			r->kind->forget(r->self);
 		notify_receiver_free(r);
 	}
 	json_array_foreach(rows, i, row)

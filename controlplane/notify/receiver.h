@@ -36,6 +36,9 @@ struct receiver_kind {
 	/* So many records were deleted before they could be offered. NULL: a record is offered that says so. */
 	void (*gone)(void *self, uint64_t records);
 
+	/* Its object was deleted, or the journal is another one: what it keeps goes. May be NULL. */
+	void (*forget)(void *self);
+
 	/* Once a second, but not between a failure and the next try; may be NULL. */
 	void (*tick)(void *self);
 
@@ -46,6 +49,7 @@ struct receiver_kind {
 };
 
 extern const struct receiver_kind receiver_syslog, receiver_syslog_local, receiver_trap;
+extern const struct receiver_kind receiver_mail, receiver_command;
 
 /* NULL-terminated: where a further kind is put in (notify_kinds.c). */
 extern const struct receiver_kind *const receiver_kinds[];
