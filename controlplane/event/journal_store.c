@@ -15,7 +15,6 @@
 #include "event/journal_internal.h"
 #include "store/atomic_file.h"
 
-#define LIMIT_DEFAULT (256ull << 20)
 #define SEGMENT_MIN (64u << 10)
 
 void journal_path(const struct journal_store *s, uint64_t first, char *out, size_t size)
@@ -48,7 +47,7 @@ struct journal_store *journal_store_open(
 	if (!s)
 		return NULL;
 	*s = (struct journal_store){
-		.folder = strdup(folder), .fd = -1, .limit = LIMIT_DEFAULT, .next = 1};
+		.folder = strdup(folder), .fd = -1, .limit = UINT64_MAX, .next = 1};
 	memcpy(s->key, key, JOURNAL_KEY_BYTES);
 	memset(s->hash, '0', EVENT_HASH_TEXT - 1);
 	journal_sync_init(&s->sync);

@@ -28,7 +28,7 @@ struct journal_store *journal_store_open(
 /* Everything is on the disk then. NULL is accepted. */
 void journal_store_close(struct journal_store *s);
 
-/* What all files together may take; the oldest go. */
+/* What all files together may take; the oldest go. Before this is said, nothing goes. */
 void journal_store_limit(struct journal_store *s, uint64_t bytes);
 
 /* Writes a record, giving it number and time. 0 or -errno: nothing was written, and it counts as lost. */

@@ -167,7 +167,7 @@ def test_a_million_records(cp, request):
     """--long: a million; else 60,000. Others are answered while they are looked through."""
     count = 1_000_000 if request.config.getoption("--long", default=False) else 60_000
     cp.start()
-    cp.edit("modify", "ltm pool web description x")
+    cp.edit("modify", "sys db log.journal.size value 1024")
     cp.stop()
     line = json.loads(segments(cp)[0].read_text().splitlines()[1])
     write_chain(cp, line, count)
