@@ -47,7 +47,7 @@ static void output_close(struct command *c)
 static void output_take(struct command *c)
 {
 	char bytes[4096];
-	ssize_t n;
+	ssize_t n = -1;
 
 	while (c->output && (n = read(event_get_fd(c->output), bytes, sizeof(bytes))) > 0) {
 		size_t keep = SAID_MAX - 1 - c->said_length;
