@@ -6,88 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auth/auth_as.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/rights.h"
 #include "main/cp.h"
-
-/* --- what a request brings ------------------------------------------------------------------------ */
-
-/* NULL where it brings nothing. */
-struct credentials {
-	const char *user, *password, *token, *address;
-};
-
-/* One member; false: refused. max: bytes. */
-static bool text_take(
-	struct ipc_request *r, const json_t *as, const char *name, size_t max, const char **out)
-{
-	const json_t *value = json_object_get(as, name);
-
-	*out = json_string_value(value);
-	if (!value)
-		return true;
-	if (!*out)
-		cp_refuse(r, 400, name, "must be text");
-	else if (!**out)
-		cp_refuse(r, 400, name, "is empty");
-	else if (json_string_length(value) > max || strlen(*out) != json_string_length(value))
-		cp_refuse(r, 400, name, "is longer than %zu bytes, or has a NUL", max);
-	else
-		return true;
-	return false;
-}
-
-static bool members_known(struct ipc_request *r, const json_t *as)
-{
-	static const char *const known[] = {"user", "password", "token", "address"};
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)as, name, value)
-	{
-		bool found = false;
-
-		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-			found |= !strcmp(known[i], name);
-		if (found)
-			continue;
-		cp_refuse(r, 400, "as", "has an unknown member");
-		return false;
-	}
-	return true;
-}
-
-/* Nothing that steers the terminal of who reads the journal. */
-static bool address_ok(const char *address)
-{
-	for (const char *p = address; p && *p; p++)
-		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return false;
-	return true;
-}
-
-static bool credentials_parse(struct ipc_request *r, const json_t *as, struct credentials *c)
-{
-	if (!json_is_object(as)) {
-		cp_refuse(r, 400, "as", "must be an object");
-		return false;
-	}
-	if (!members_known(r, as) || !text_take(r, as, "user", 63, &c->user) ||
-		!text_take(r, as, "password", 255, &c->password) ||
-		!text_take(r, as, "token", 63, &c->token) ||
-		!text_take(r, as, "address", 63, &c->address))
-		return false;
-	if (!address_ok(c->address))
-		cp_refuse(r, 400, "address", "has blanks or other than ASCII characters");
-	else if (!c->user != !c->password)
-		cp_refuse(r, 400, c->user ? "password" : "user", "is missing");
-	else if (!c->user && !c->token)
-		cp_refuse(r, 401, "as", "has neither user nor token");
-	else
-		return true;
-	return false;
-}
 
 /* --- users ---------------------------------------------------------------------------------------- */
 
@@ -311,7 +234,7 @@ static void attempt_checked(void *ctx, bool right, const char *fresh)
 	free(t);
 }
 
-static void check_password(struct cp *cp, struct ipc_request *r, const struct credentials *c,
+static void check_password(struct cp *cp, struct ipc_request *r, const struct auth_as *c,
 	const struct object *o, cp_identified then)
 {
 	bool known = may_log_in(cp, o);
@@ -351,7 +274,7 @@ static void check_password(struct cp *cp, struct ipc_request *r, const struct cr
 
 /* The user of the token; NULL: refused. */
 static const struct object *token_user(
-	struct cp *cp, struct ipc_request *r, const struct credentials *c)
+	struct cp *cp, struct ipc_request *r, const struct auth_as *c)
 {
 	const struct auth_token *t = auth_token_find(cp->auth, c->token);
 	const struct object *o = t ? model_get(cp->model, t->user) : NULL;
@@ -362,7 +285,7 @@ static const struct object *token_user(
 }
 
 static void identify(
-	struct cp *cp, struct ipc_request *r, const struct credentials *c, cp_identified then)
+	struct cp *cp, struct ipc_request *r, const struct auth_as *c, cp_identified then)
 {
 	const struct object *by_token = NULL, *by_name = NULL;
 	struct cp_user user;
@@ -398,7 +321,8 @@ void cp_identify(struct cp *cp, struct ipc_request *r, cp_identified then)
 	bool administrator = peer->uid == 0 || peer->uid == geteuid();
 	const json_t *as = json_object_get(ipc_request_body(r), "as");
 	struct cp_user user = peer_user(cp, peer, administrator);
-	struct credentials credentials = {0};
+	struct auth_as credentials = {0};
+	struct auth_as_fault fault;
 
 	if (!administrator && peer->uid != cp->mgmt_uid)
 		cp_refuse(r, 403, "", "%s may not do this", user.name);
@@ -406,7 +330,9 @@ void cp_identify(struct cp *cp, struct ipc_request *r, cp_identified then)
 		cp_refuse(r, 401, "as", "is missing");
 	else if (!as)
 		let_in(cp, r, &user, then);
-	else if (credentials_parse(r, as, &credentials))
+	else if (!auth_as_parse(as, &credentials, &fault))
+		cp_refuse(r, fault.code, fault.field, "%s", fault.reason);
+	else
 		identify(cp, r, &credentials, then);
 }
 
