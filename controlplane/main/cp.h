@@ -116,6 +116,9 @@ bool cp_may_change(const void *user, const struct model_ask *ask);
 bool cp_may_read(const struct ipc_request *r, const struct object *o);
 bool cp_may_enter(const struct ipc_request *r, const struct object *o);
 
+/* Whether an object is to be, for who changes things, as if it were not there. */
+bool cp_hidden(const struct cp_user *user, const struct object *o);
+
 /* mgmt_user: weir-mgmt's, NULL = nobody's. Call before privileges are dropped. 0 or -errno, logged. */
 int cp_auth_init(struct cp *cp, const char *mgmt_user);
 

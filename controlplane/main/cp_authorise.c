@@ -38,12 +38,12 @@ static uint8_t role_of(const struct object *access)
 static uint8_t role_at(const struct cp_user *user, const char *path)
 {
 	const struct model *m = user->cp->model;
-	const char *slash = path && *path == '/' ? strchr(path + 1, '/') : NULL;
+	size_t length = path && *path == '/' ? strcspn(path + 1, "/") : 0;
 	const struct object *access = NULL;
 	char partition[64];
 
-	if (slash && (size_t)(slash - path) <= sizeof(partition)) {
-		snprintf(partition, sizeof(partition), "%.*s", (int)(slash - path - 1), path + 1);
+	if (length && length < sizeof(partition)) {
+		snprintf(partition, sizeof(partition), "%.*s", (int)length, path + 1);
 		access = model_find(m, KIND_PARTITION_ACCESS, user->id, partition);
 	}
 	if (!access)
@@ -102,7 +102,8 @@ static bool editor_may(const struct model_ask *ask)
 static bool may_read(const struct cp_user *user, const struct model_ask *ask)
 {
 	uint8_t role = role_at(user, ask->path);
-	bool common = *ask->path != '/' || !strncmp(ask->path, "/Common/", 8);
+	bool common = *ask->path != '/' || !strcmp(ask->path, "/Common") ||
+		      !strncmp(ask->path, "/Common/", 8);
 
 	if (ask->kind == KIND_USER || ask->kind == KIND_PARTITION_ACCESS)
 		return role == PARTITION_ACCESS_ROLE_ADMIN ||
@@ -149,6 +150,19 @@ bool cp_may_change(const void *who, const struct model_ask *ask)
 	return cp_authorise(who, CP_CHANGE, ask);
 }
 
+/* Whether the user may know that there is such an object. */
+static bool may_know(const struct cp_user *user, const struct object *o)
+{
+	const struct model_ask ask = model_ask_of(user->cp->model, o, MODEL_READ);
+
+	return user->id == ID_NONE || cp_authorise(user, CP_READ, &ask);
+}
+
+bool cp_hidden(const struct cp_user *user, const struct object *o)
+{
+	return !may_know(user, o);
+}
+
 bool cp_may_enter(const struct ipc_request *r, const struct object *o)
 {
 	const struct cp_user *user = ipc_request_kept(r);
@@ -158,8 +172,5 @@ bool cp_may_enter(const struct ipc_request *r, const struct object *o)
 
 bool cp_may_read(const struct ipc_request *r, const struct object *o)
 {
-	const struct cp_user *user = ipc_request_kept(r);
-	const struct model_ask ask = model_ask_of(user->cp->model, o, MODEL_READ);
-
-	return user->id == ID_NONE || cp_authorise(user, CP_READ, &ask);
+	return may_know(ipc_request_kept(r), o);
 }

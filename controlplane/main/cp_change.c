@@ -62,8 +62,17 @@ static int not_found(struct model_error *err, const char *kind, const char *obje
 	return -ENOENT;
 }
 
-static int target_find(struct cp *cp, int kind, const char *owner, const char *name, bool create,
-	struct target *out, struct model_error *err)
+/* What the user may not read is not there. */
+static const struct object *known(
+	const struct cp_user *user, enum model_kind kind, uint32_t owner, const char *name)
+{
+	const struct object *o = model_find(user->cp->model, kind, owner, name);
+
+	return o && !cp_hidden(user, o) ? o : NULL;
+}
+
+static int target_find(const struct cp_user *user, int kind, const char *owner, const char *name,
+	bool create, struct target *out, struct model_error *err)
 {
 	const struct object *o;
 
@@ -73,14 +82,14 @@ static int target_find(struct cp *cp, int kind, const char *owner, const char *n
 	if ((model_kinds[kind].owner >= 0) != (*owner != 0))
 		return bad(err, -EINVAL, "owner", *owner ? "this kind has none" : "is missing");
 	if (*owner) {
-		o = model_find(cp->model, model_kinds[kind].owner, ID_NONE, owner);
-		if (!o)
+		o = model_find(user->cp->model, model_kinds[kind].owner, ID_NONE, owner);
+		if (!o || (cp_hidden(user, o) && user->class != HOLD_AGENT))
 			return not_found(err, model_kinds[model_kinds[kind].owner].words, owner);
 		out->owner_id = o->id;
 	}
 	if (create)
 		return 0;
-	out->object = model_find(cp->model, kind, out->owner_id, name);
+	out->object = known(user, kind, out->owner_id, name);
 	return out->object ? 0 : not_found(err, model_kinds[kind].words, name);
 }
 
@@ -123,7 +132,8 @@ static int apply_to(struct cp *cp, const json_t *request, int verb, const struct
 	return rc;
 }
 
-static int apply_object(struct cp *cp, const json_t *request, int verb, struct model_error *err)
+static int apply_object(struct cp *cp, const struct cp_user *user, const json_t *request, int verb,
+	struct model_error *err)
 {
 	char *kind = text_of(request, "kind"), *owner = text_of(request, "owner");
 	char *name = text_of(request, "name");
@@ -133,7 +143,8 @@ static int apply_object(struct cp *cp, const json_t *request, int verb, struct m
 	if (!kind || !owner || !name)
 		rc = bad(err, -EINVAL, !kind ? "kind" : !owner ? "owner" : "name", "must be text");
 	else
-		rc = target_find(cp, cp_kind(kind), owner, name, verb == VERB_CREATE, &target, err);
+		rc = target_find(
+			user, cp_kind(kind), owner, name, verb == VERB_CREATE, &target, err);
 	if (rc == 0)
 		rc = apply_to(cp, request, verb, &target, name, err);
 	free(kind);
@@ -143,7 +154,8 @@ static int apply_object(struct cp *cp, const json_t *request, int verb, struct m
 }
 
 /* One request of the four. */
-static int apply_one(struct cp *cp, const json_t *request, struct model_error *err)
+static int apply_one(
+	struct cp *cp, const struct cp_user *user, const json_t *request, struct model_error *err)
 {
 	const char *op = json_string_value(json_object_get(request, "op"));
 	int verb = verb_of(op);
@@ -152,10 +164,11 @@ static int apply_one(struct cp *cp, const json_t *request, struct model_error *e
 		return apply_edit(cp, request, err);
 	if (verb < 0)
 		return bad(err, -EINVAL, "op", "must be edit, create, modify or delete");
-	return apply_object(cp, request, verb, err);
+	return apply_object(cp, user, request, verb, err);
 }
 
 struct batch {
+	const struct cp_user *user;
 	const json_t *requests; /* a list, or one request */
 	size_t failed;		/* number of the one that failed */
 };
@@ -166,9 +179,9 @@ static int batch_apply(struct cp *cp, void *ctx, struct model_error *err)
 	int rc = 0;
 
 	if (!json_is_array(b->requests))
-		return apply_one(cp, b->requests, err);
+		return apply_one(cp, b->user, b->requests, err);
 	for (b->failed = 0; b->failed < json_array_size(b->requests); b->failed++) {
-		rc = apply_one(cp, json_array_get(b->requests, b->failed), err);
+		rc = apply_one(cp, b->user, json_array_get(b->requests, b->failed), err);
 		if (rc)
 			return rc;
 	}
@@ -228,7 +241,7 @@ void cp_transaction(struct cp *cp, struct ipc_request *r, const struct cp_user *
 {
 	const json_t *body = ipc_request_body(r), *requests = json_object_get(body, "requests");
 	bool many = !strcmp(json_string_value(json_object_get(body, "op")), "transaction");
-	struct batch batch = {.requests = many ? requests : body};
+	struct batch batch = {.user = user, .requests = many ? requests : body};
 	char what[160];
 
 	if (many && !json_is_array(requests)) {

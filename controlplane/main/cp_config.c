@@ -28,7 +28,11 @@ static bool source_read(struct cp *cp, struct ipc_request *r, struct source *s)
 	const json_t *text = json_object_get(ipc_request_body(r), "text");
 	int rc = 0;
 
-	if (text) {
+	if (json_is_true(json_object_get(ipc_request_body(r), "default"))) {
+		s->text = strdup(""); /* admin keeps his password, as with any file without him */
+		if (!s->text)
+			cp_refuse(r, 500, "", "no memory");
+	} else if (text) {
 		s->text = ipc_text_get(text, &s->length);
 		if (!s->text)
 			cp_refuse(r, 400, "text", "must be text");
@@ -44,15 +48,20 @@ static bool source_read(struct cp *cp, struct ipc_request *r, struct source *s)
 void cp_load(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 {
 	const json_t *body = ipc_request_body(r);
-	bool from_startup = !json_object_get(body, "text");
+	bool as_new = json_is_true(json_object_get(body, "default"));
+	bool from_startup = !as_new && !json_object_get(body, "text");
 	bool merge = json_is_true(json_object_get(body, "merge"));
 	bool verify = json_is_true(json_object_get(body, "verify"));
 	struct source source = {.flags = merge ? LOAD_MERGE : 0};
 	char *file, what[160];
 
+	if (as_new && (merge || json_object_get(body, "text"))) {
+		cp_refuse(r, 400, "default", "goes neither with merge nor with a file");
+		return;
+	}
 	if (!cp_argument(r, "file", &file))
 		return;
-	source.file = from_startup ? cp->config_path : file ? file : "input";
+	source.file = from_startup ? cp->config_path : as_new ? "default" : file ? file : "input";
 	snprintf(what, sizeof(what), "load sys config%s %s", merge ? " merge" : "", source.file);
 	if (source_read(cp, r, &source)) {
 		struct cp_commit commit = {.user = user,

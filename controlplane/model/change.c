@@ -212,6 +212,17 @@ static bool may(const struct model *m, const struct model_ask *ask)
 	return m->actor.may ? m->actor.may(m->actor.who, ask) : m->actor.role >= ask->who;
 }
 
+/* What somebody may not even read does not exist for him. */
+static int refuse_change(
+	struct model *m, const struct item *it, const char *field, struct model_error *err)
+{
+	const struct model_ask read = model_ask_of(m, &it->o, MODEL_READ);
+
+	if (m->actor.may && !may(m, &read))
+		return fail(m, err, -ENOENT, it, NULL, "was not found");
+	return fail(m, err, -EPERM, it, field, "your role may not change this");
+}
+
 int change_check(
 	struct model *m, const struct item *it, const struct field *f, struct model_error *err)
 {
@@ -220,9 +231,9 @@ int change_check(
 	ask.field = f;
 	if (f)
 		ask.who = f->who;
-	if (m->internal || may(m, &ask))
+	if (m->internal || m->deferred == it || may(m, &ask))
 		return 0;
-	return fail(m, err, -EPERM, it, f ? f->name : NULL, "your role may not change this");
+	return refuse_change(m, it, f ? f->name : NULL, err);
 }
 
 int change_check_hold(
@@ -234,7 +245,7 @@ int change_check_hold(
 	ask.hold = class;
 	if (m->internal || may(m, &ask))
 		return 0;
-	return fail(m, err, -EPERM, it, "holds", "your role may not change this");
+	return refuse_change(m, it, "holds", err);
 }
 
 int change_check_create(struct model *m, enum model_kind kind, const struct item *owner,

@@ -463,7 +463,8 @@ static int drop_unseen(struct model *m, bool beside, struct model_error *err)
 		if (!it || !it->unseen || it->deleted || made_beside(it) != beside ||
 			is_of_admin(it))
 			continue;
-		if (it->o.builtin || kind_of(it)->fixed || (beside && it->o.users))
+		if (it->o.builtin || kind_is_fixed(it->o.kind, it->o.path) ||
+			(beside && it->o.users))
 			rc = set_defaults(m, it, err);
 		else
 			rc = change_delete(m, it, err);

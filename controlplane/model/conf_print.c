@@ -326,7 +326,7 @@ static bool item_is_plain(const struct model *m, const struct item *it)
 
 	if (it->base)
 		return !memcmp(it->base, it->data, k->size);
-	return k->fixed && !memcmp(k->defaults, it->data, k->size);
+	return kind_is_fixed(it->o.kind, it->o.path) && !memcmp(k->defaults, it->data, k->size);
 }
 
 void model_print(const struct model *m, unsigned flags, struct text *out)

@@ -194,6 +194,40 @@ static bool list_verb(const struct words *w)
 	return at(w, "add") || at(w, "delete") || at(w, "replace-all-with");
 }
 
+/* LTM's form of an entry that is the default one: "NAME { default yes }". */
+static int read_default_entry(struct words *w, const struct field *f)
+{
+	next(w);
+	if (!at(w, "default"))
+		return refuse(w, f->name, "an entry's block has default yes, and nothing else");
+	next(w);
+	if (!at(w, "yes"))
+		return refuse(w, f->name, "default is yes");
+	next(w);
+	return w->token == TOKEN_CLOSE
+		       ? 0
+		       : refuse(w, f->name, "an entry's block has default yes, and nothing else");
+}
+
+/* The entries behind an opening brace. */
+static int read_entries(struct words *w, const struct field *f, unsigned *count)
+{
+	next(w);
+	while (w->token == TOKEN_WORD) {
+		if ((*count)++)
+			put(w, ",");
+		put_value(w, word(w));
+		next(w);
+		if (w->token != TOKEN_OPEN || !f->default_entry)
+			continue;
+		int rc = read_default_entry(w, f);
+		if (rc)
+			return rc;
+		next(w);
+	}
+	return w->token == TOKEN_CLOSE ? 0 : refuse(w, f->name, "the closing brace is missing");
+}
+
 static int read_list(struct words *w, const struct field *f)
 {
 	unsigned count = 0;
@@ -208,13 +242,9 @@ static int read_list(struct words *w, const struct field *f)
 		return read_value(w, f);
 	put(w, f->name);
 	put(w, "= {");
-	for (next(w); w->token == TOKEN_WORD; next(w)) {
-		if (count++)
-			put(w, ",");
-		put_value(w, word(w));
-	}
-	if (w->token != TOKEN_CLOSE)
-		return refuse(w, f->name, "the closing brace is missing");
+	int rc = read_entries(w, f, &count);
+	if (rc)
+		return rc;
 	if (!count)
 		put_value(w, "none");
 	put(w, "}");

@@ -132,7 +132,8 @@ def field_row(kinds, k, f, word_table, column_table):
         default = f["name"] if default else f.get("opposite")
     flags = [("required", "required"), ("create-only", "create_only"), ("derived", "derived"),
              ("hidden", "hidden"), ("key", "key"), ("host", "host"), ("rest-reference", "rest_reference"),
-             ("own", "own"), ("pattern", "pattern"), ("pairs", "pairs"), ("password", "password"), ("hash", "hash"), ("reveal", "reveal")]
+             ("own", "own"), ("pattern", "pattern"), ("pairs", "pairs"), ("password", "password"), ("hash", "hash"), ("reveal", "reveal"),
+             ("default-entry", "default_entry")]
     row = {
         "name": quote(f["name"]), "opposite": quote(f.get("opposite")), "group": quote(f.get("group")),
         "rest": quote(f["rest"]), "rest_opposite": quote(f["opposite"].replace("-d", "D").replace("-e", "E"))

@@ -48,7 +48,8 @@ BUILTIN_SLOTS = [(24, 128), (176, 256)]  # of ids, beside those that model.c han
 FIELD_KEYS = {"name", "c", "group", "type", "rest", "opposite", "unit", "default", "min", "max", "values",
               "supported", "words", "refs", "class", "effect", "who", "hold", "required", "create-only",
               "accept", "derived", "hidden", "key", "host", "rest-type", "rest-reference", "read-only",
-              "sentence", "own", "pattern", "pairs", "probe", "folder", "password", "hash", "rest-empty", "columns", "reveal"}
+              "sentence", "own", "pattern", "pairs", "probe", "folder", "password", "hash", "rest-empty", "columns", "reveal",
+              "default-entry"}
 
 COLUMN_KEYS = {"name", "rest", "default", "values", "refs", "min", "max"}
 

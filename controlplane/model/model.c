@@ -326,7 +326,7 @@ int create_allowed(struct model *m, enum model_kind kind, struct item *owner, co
 
 	if (!m->internal && change_check_create(m, kind, owner, path, err))
 		return -EPERM;
-	if (k->fixed && !m->internal)
+	if (kind_is_fixed(kind, path) && !m->internal)
 		return fail_named(m, err, item_find(m, kind, ID_NONE, path) ? -EEXIST : -EOPNOTSUPP,
 			kind, path, NULL, "%s",
 			k->refused ? k->refused : "objects of this kind cannot be created");
@@ -384,7 +384,7 @@ int model_delete(struct model *m, uint32_t id, struct model_error *err)
 	rc = change_check(m, it, NULL, err);
 	if (rc)
 		return rc;
-	if (it->o.builtin || kind_of(it)->fixed)
+	if (it->o.builtin || kind_is_fixed(it->o.kind, it->o.path))
 		return fail(m, err, -EINVAL, it, NULL, "is built in and cannot be deleted");
 	if (item_is_ephemeral(it) && m->actor.class != HOLD_SYSTEM)
 		return fail(m, err, -EPERM, it, NULL,

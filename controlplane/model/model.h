@@ -148,19 +148,20 @@ struct field {
 	const char *folder; /* its text names a file in this directory beside weir.conf, or NULL */
 	uint8_t hold; /* HOLD_SESSION, HOLD_STATE: the enum is read from and written to the holds */
 	bool required;
-	bool rest_string;  /* a number that REST gives as text */
-	bool default_only; /* other values than the default are "not supported yet" */
-	bool create_only;  /* cannot change later */
-	bool derived;	   /* follows from the object's name or other fields */
-	bool hidden;	   /* not shown as a field: the name says it */
-	bool key;	   /* no two objects of the kind have the same */
-	bool host;	   /* a prefix that keeps its host part; a destination without a port */
-	bool own;	   /* not taken from defaults-from */
-	bool pairs;	   /* a text of lines NAME=VALUE, in words "user-defined NAME VALUE" */
-	bool pattern;	   /* a text that must compile as PCRE2 pattern */
-	bool password;	   /* taken to make the hash in encrypted-password; never kept or shown */
-	bool hash;	   /* of a password, by crypt(3); shown only with PRINT_HASHES */
-	bool reveal;	   /* a secret that REST shows to those who may change it */
+	bool rest_string;   /* a number that REST gives as text */
+	bool default_only;  /* other values than the default are "not supported yet" */
+	bool create_only;   /* cannot change later */
+	bool default_entry; /* a list whose entries may be "NAME { default yes }" */
+	bool derived;	    /* follows from the object's name or other fields */
+	bool hidden;	    /* not shown as a field: the name says it */
+	bool key;	    /* no two objects of the kind have the same */
+	bool host;	    /* a prefix that keeps its host part; a destination without a port */
+	bool own;	    /* not taken from defaults-from */
+	bool pairs;	    /* a text of lines NAME=VALUE, in words "user-defined NAME VALUE" */
+	bool pattern;	    /* a text that must compile as PCRE2 pattern */
+	bool password;	    /* taken to make the hash in encrypted-password; never kept or shown */
+	bool hash;	    /* of a password, by crypt(3); shown only with PRINT_HASHES */
+	bool reveal;	    /* a secret that REST shows to those who may change it */
 	const char *rest_empty; /* REST's word for an empty list, or NULL: an empty list */
 	bool rest_reference;	/* REST adds "<rest>Reference": {"link"} */
 };

@@ -120,7 +120,8 @@ struct model {
 	bool open, failed, ending;
 	struct model_actor actor;
 	char *actor_reason;
-	bool internal; /* the model itself changes something: no question of roles */
+	bool internal;		     /* the model itself changes something: no question of roles */
+	const struct item *deferred; /* whose changes are asked about once they are made; or NULL */
 	bool whole; /* a file takes the place of everything: what only creation sets may be new */
 	struct touch *touch;
 	uint32_t touches, touches_cap;
@@ -254,6 +255,7 @@ bool field_inherits(const struct item *it, const struct field *f);
 bool interface_name_ok(const char *name);
 /* Whether its partition exists, and all that it names is there or in Common. */
 int check_place(struct model *m, struct item *it, struct model_error *err);
+int check_folder_deleted(struct model *m, struct item *it, struct model_error *err);
 int check_partition_deleted(struct model *m, struct item *it, struct model_error *err);
 /* What must hold of one object. */
 int check_item(struct model *m, struct item *it, struct model_error *err);
@@ -333,6 +335,9 @@ struct member_name {
 
 /* Partition of a path: "Common" of "/Common/x"; its length, 0 of a path that has none. */
 size_t path_partition(const char *path);
+
+/* Whether nobody makes or deletes an object of this path. */
+bool kind_is_fixed(enum model_kind kind, const char *path);
 /* Last part of a path. */
 const char *path_name(const char *path);
 /* "/Common/x" of "x" or of a path; with the reason of a refusal. Writes at most MODEL_PATH_MAX + 1. */

@@ -52,7 +52,9 @@ json_t *link_json(const struct model *m, const struct item *it)
 static void put_names(json_t *out, const struct model *m, const struct item *it)
 {
 	struct text t = {0};
-	bool path = it->o.path[0] == '/' && it->o.kind != KIND_FOLDER;
+	size_t partition = path_partition(it->o.path);
+	bool path = partition > 0;
+	const char *sub = it->o.path + partition + 2, *leaf = path_name(it->o.path);
 	bool single = kind_of(it)->name_form == NAME_SINGLE;
 
 	json_object_set_new(out, "kind", json_string(kind_of(it)->rest_kind));
@@ -60,8 +62,9 @@ static void put_names(json_t *out, const struct model *m, const struct item *it)
 		json_object_set_new(
 			out, "name", json_string(path ? path_name(it->o.path) : it->o.path));
 	if (path)
-		json_object_set_new(
-			out, "partition", json_stringn(it->o.path + 1, path_partition(it->o.path)));
+		json_object_set_new(out, "partition", json_stringn(it->o.path + 1, partition));
+	if (path && leaf > sub)
+		json_object_set_new(out, "subPath", json_stringn(sub, (size_t)(leaf - sub) - 1));
 	if (!single)
 		json_object_set_new(out, "fullPath", json_string(it->o.path));
 	json_object_set_new(out, "generation", json_integer((json_int_t)it->o.generation));

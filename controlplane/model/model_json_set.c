@@ -93,6 +93,20 @@ static int set_array(struct model *m, struct item *it, const struct field *f, co
 	return rc;
 }
 
+/* A guess at a secret is asked about before it is compared: the answer would tell whether it was right. */
+static int guarded_text(struct model *m, struct item *it, const struct field *f, const char *text,
+	struct model_error *err)
+{
+	const struct item *deferred = m->deferred;
+	bool secret = f->password || f->hash || f->class == FIELD_SECRET;
+
+	if (secret && !secret_is_sealed(text))
+		m->deferred = NULL;
+	int rc = set_text(m, it, f, text, err);
+	m->deferred = deferred;
+	return rc;
+}
+
 static int set_field(struct model *m, struct item *it, const struct field *f, const char *key,
 	const json_t *value, struct model_error *err)
 {
@@ -116,7 +130,7 @@ static int set_field(struct model *m, struct item *it, const struct field *f, co
 		return fail(m, err, -EINVAL, it, f->name, "has a value of the wrong type");
 	if ((f->type == TYPE_STRING || f->type == TYPE_ROWS) && !strcmp(text, "none"))
 		*text = '\0';
-	rc = set_text(m, it, f, text, err);
+	rc = guarded_text(m, it, f, text, err);
 	free(text);
 	return rc;
 }
@@ -246,18 +260,60 @@ static int set_body(struct model *m, struct item *it, const json_t *body, struct
 	return rc;
 }
 
+/* Of what is another value now, whether it might be changed. */
+static int check_changed(
+	struct model *m, const struct item *it, const void *before, struct model_error *err)
+{
+	const struct kind *k = kind_of(it);
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < k->field_count; i++) {
+		const struct field *f = &k->fields[i];
+
+		if (f->type != TYPE_HOLDS && !f->hold &&
+			memcmp(field_in(f, before), field_in(f, it->data), f->size))
+			rc = change_check(m, it, f, err);
+	}
+	/* what is named before it is made */
+	for (uint32_t i = 0; !rc && i < m->pendings; i++)
+		if (m->pending[i].item == it)
+			rc = change_check(m, it, m->pending[i].field, err);
+	return rc;
+}
+
+/* Who writes back what he read changes only what is another value then. */
+static int set_whole(
+	struct model *m, struct item *it, const json_t *body, bool replace, struct model_error *err)
+{
+	size_t size = kind_of(it)->size;
+	void *before = malloc(size);
+	int rc;
+
+	if (!before)
+		return fail(m, err, -ENOMEM, it, NULL, "no memory");
+	memcpy(before, it->data, size);
+	data_count_strings(m, it->o.kind, before, 1); /* no other text gets their numbers */
+	m->deferred = it;
+	rc = replace ? set_defaults(m, it, err) : 0;
+	if (!rc)
+		rc = set_body(m, it, body, err);
+	m->deferred = NULL;
+	if (!rc)
+		rc = check_changed(m, it, before, err);
+	data_count_strings(m, it->o.kind, before, -1);
+	free(before);
+	return rc;
+}
+
 int model_set_json(
 	struct model *m, uint32_t id, const json_t *body, bool replace, struct model_error *err)
 {
 	struct item *it = item_of(m, id);
-	int rc = 0;
 
 	if (!m->open || m->failed || !it || it->deleted || !json_is_object(body))
 		return fail_named(
 			m, err, -EINVAL, MODEL_KINDS, "", NULL, "no body, object or transaction");
-	if (replace)
-		rc = set_defaults(m, it, err);
-	return rc ? rc : set_body(m, it, body, err);
+	return set_whole(m, it, body, replace, err);
 }
 
 int model_create_json(struct model *m, enum model_kind kind, uint32_t owner, const json_t *body,

@@ -71,6 +71,12 @@ int name_address(const char *text, struct ip_addr *addr, char *reason, size_t si
 	return 0;
 }
 
+/* Folders within partitions are made and deleted by people, others stand there by themselves. */
+bool kind_is_fixed(enum model_kind kind, const char *path)
+{
+	return model_kinds[kind].fixed && !(kind == KIND_FOLDER && path_partition(path));
+}
+
 /* Letters LTM allows in a name; a name of an address may have : and %. */
 static bool name_ok(const char *name)
 {
@@ -130,14 +136,33 @@ bool name_is_partition(const char *name)
 	       strcmp(name, "none") && strcmp(name, ALL_PARTITIONS);
 }
 
-/* "/Common/" of a name whose last slash is given: there are no folders within partitions. */
+/* "/Common", "/Common/app/deep": a partition, and names below it. */
+static bool folder_ok(const char *folder)
+{
+	char part[MODEL_PATH_MAX + 1];
+	unsigned depth = 0;
+
+	if (strlen(folder) > MODEL_PATH_MAX)
+		return false;
+	while (*folder == '/') {
+		size_t len = strcspn(++folder, "/");
+
+		snprintf(part, sizeof(part), "%.*s", (int)len, folder);
+		if (depth++ ? !name_ok(part) : !name_is_partition(part))
+			return false;
+		folder += len;
+	}
+	return depth && !*folder;
+}
+
+/* "/Common/" of a name whose last slash is given. Whether there is such a folder is asked later. */
 static int folder_path(const char *name, const char *slash, char *path, char *reason, size_t size)
 {
 	char folder[MODEL_PATH_MAX + 1];
 
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - name) : 0, name);
-	if (slash && (*folder != '/' || !name_is_partition(folder + 1)))
-		return refuse(reason, size, -EOPNOTSUPP, "folder \"%s\" does not exist", folder);
+	if (slash && !folder_ok(folder))
+		return refuse(reason, size, -EINVAL, "folder \"%s\" does not exist", folder);
 	sprintf(path, "%s/", slash ? folder : FOLDER_COMMON);
 	return 0;
 }
@@ -157,7 +182,7 @@ int name_path(enum model_kind kind, const char *name, char *path, char *reason, 
 	if (k->name_form == NAME_MEMBER)
 		return member_path(name, path, reason, size);
 	if (k->name_form == NAME_FOLDER) {
-		if (*name != '/')
+		if (!folder_ok(name))
 			return refuse(
 				reason, size, -EINVAL, "\"%s\" is not the path of a folder", name);
 		strcpy(path, name);

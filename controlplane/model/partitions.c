@@ -61,6 +61,20 @@ static int check_exists(
 	return fail(m, err, -EINVAL, it, NULL, "folder \"/%s\" does not exist", place);
 }
 
+/* The folder that a path is in, unless it is the partition's own. */
+static int check_folder(struct model *m, struct item *it, const char *path, struct model_error *err)
+{
+	char folder[MODEL_PATH_MAX + 1];
+	const char *end = strrchr(path, '/');
+
+	if (!path_partition(path) || end == path + path_partition(path) + 1)
+		return 0;
+	snprintf(folder, sizeof(folder), "%.*s", (int)(end - path), path);
+	if (item_find(m, KIND_FOLDER, ID_NONE, folder))
+		return 0;
+	return fail(m, err, -EINVAL, it, NULL, "folder \"%s\" does not exist", folder);
+}
+
 int check_place(struct model *m, struct item *it, struct model_error *err)
 {
 	const struct kind *k = kind_of(it);
@@ -71,16 +85,33 @@ int check_place(struct model *m, struct item *it, struct model_error *err)
 		return fail(m, err, -EINVAL, it, NULL,
 			"is no name of a partition, which has at most %u bytes",
 			MODEL_PARTITION_MAX);
-	if (it->o.kind == KIND_FOLDER)
+	if (it->o.kind == KIND_FOLDER && !path_partition(it->o.path))
 		return check_exists(m, it, it->o.path + 1, err);
 	place_of(m, it, place);
 	rc = check_exists(m, it, place, err);
+	if (!rc && !item_of(m, it->o.owner))
+		rc = check_folder(m, it, it->o.path, err);
 	if (!rc && *place && item_of(m, it->o.owner))
 		rc = check_near(m, it, place, NULL, it->o.path, err);
 	for (unsigned i = 0; !rc && *place && i < k->field_count; i++)
 		if (k->fields[i].ref_count)
 			rc = check_named(m, it, place, &k->fields[i], err);
 	return rc;
+}
+
+int check_folder_deleted(struct model *m, struct item *it, struct model_error *err)
+{
+	size_t len = strlen(it->o.path);
+
+	for (uint32_t i = 1; i < m->slots; i++) {
+		const struct item *other = m->slot[i];
+		if (!other || other->deleted || strncmp(other->o.path, it->o.path, len) ||
+			other->o.path[len] != '/')
+			continue;
+		return fail(m, err, -EBUSY, it, NULL, "is not empty: %s %s is in it",
+			kind_of(other)->full, other->o.path);
+	}
+	return 0;
 }
 
 int check_partition_deleted(struct model *m, struct item *it, struct model_error *err)

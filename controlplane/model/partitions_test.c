@@ -46,6 +46,38 @@ static void test_names(void)
 	model_free(m);
 }
 
+static void test_folders(void)
+{
+	struct model *m = model_with_site();
+
+	must(m, "create sys folder /Shop/app.app description x");
+	must(m, "create sys folder /Shop/app.app/deep");
+	must(m, "create ltm pool /Shop/app.app/deep/p members add { /Shop/app.app/10.0.0.9:80 { } "
+		"}");
+	json_t *json = model_json(m, object(m, KIND_POOL, "/Shop/app.app/deep/p"), false);
+	CHECK_STR(json_string_value(json_object_get(json, "partition")), "Shop");
+	CHECK_STR(json_string_value(json_object_get(json, "subPath")), "app.app/deep");
+	CHECK_STR(json_string_value(json_object_get(json, "name")), "p");
+	json_decref(json);
+	refused(m, "delete sys folder /Shop/app.app/deep",
+		"sys folder /Shop/app.app/deep: is not empty: ltm pool /Shop/app.app/deep/p is in "
+		"it");
+	refused(m, "create sys folder /Shop/no/deep",
+		"sys folder /Shop/no/deep: folder \"/Shop/no\" does not exist");
+	refused(m, "create sys folder \"/Shop/a b\"",
+		"sys folder /Shop/a b: \"/Shop/a b\" is not the path of a folder");
+	refused(m, "create ltm pool /Shop/../p",
+		"ltm pool /Shop/../p: folder \"/Shop/..\" does not exist");
+	must(m, "delete ltm pool /Shop/app.app/deep/p");
+	must(m, "delete sys folder /Shop/app.app/deep");
+	refused(m, "delete sys folder /Shop/app.app",
+		"sys folder /Shop/app.app: is not empty: ltm node /Shop/app.app/10.0.0.9 is in it");
+	must(m, "delete ltm node /Shop/app.app/10.0.0.9");
+	must(m, "delete sys folder /Shop/app.app");
+	must(m, "create sys folder /Shop/kept");
+	model_free(m);
+}
+
 static void test_references(void)
 {
 	struct model *m = model_with_site();
@@ -75,6 +107,8 @@ static void test_references(void)
 static void test_files(void)
 {
 	struct model *m = model_with_site(), *other = model_new();
+	must(m, "create sys folder /Shop/app");
+	must(m, "create ltm pool /Shop/app/web");
 	struct text before = {0}, after = {0};
 
 	model_print(m, 0, &before);
@@ -102,6 +136,7 @@ static void test_files(void)
 int main(void)
 {
 	test_names();
+	test_folders();
 	test_references();
 	test_files();
 	return 0;

@@ -138,7 +138,9 @@ static int check_touched(struct model *m, struct touch *t, struct model_error *e
 
 	m->line = t->line;
 	if (it->deleted) {
-		rc = it->o.kind == KIND_PARTITION ? check_partition_deleted(m, it, err) : 0;
+		rc = it->o.kind == KIND_PARTITION ? check_partition_deleted(m, it, err)
+		     : it->o.kind == KIND_FOLDER  ? check_folder_deleted(m, it, err)
+						  : 0;
 		return rc || !t->before ? rc : check_deleted(m, it, err);
 	}
 	rc = check_required(m, it, err);

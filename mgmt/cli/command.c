@@ -422,6 +422,8 @@ static int parse_config(struct cursor *c)
 			cmd->flags |= CLI_DIFFERENCE;
 		} else if (cmd->verb == CLI_LOAD && take_keyword(c, "verify")) {
 			cmd->flags |= CLI_VERIFY;
+		} else if (cmd->verb == CLI_LOAD && take_keyword(c, "default")) {
+			cmd->flags |= CLI_DEFAULT;
 		} else if (cmd->verb == CLI_LOAD && take_keyword(c, "merge")) {
 			cmd->flags |= CLI_MERGE;
 		} else if (cmd->verb == CLI_SAVE && take_keyword(c, "force")) {
@@ -436,6 +438,8 @@ static int parse_config(struct cursor *c)
 			return refuse_rest(c);
 		}
 	}
+	if ((cmd->flags & CLI_DEFAULT) && (cmd->options || cmd->flags & CLI_MERGE))
+		return refuse(c, NULL, "default goes neither with merge nor with a file");
 	if ((cmd->flags & CLI_MERGE) && !cmd->options)
 		return refuse(c, NULL, "merge needs a file: load sys config merge file F");
 	return 0;

@@ -67,6 +67,7 @@ enum cli_flags {
 	CLI_FOLLOW = 16384,
 	CLI_AUDIT = 32768,  /* show sys log audit */
 	CLI_DETAIL = 65536, /* all of a record */
+	CLI_DEFAULT = 131072, /* load: the configuration of a new machine */
 };
 
 /* A word with its value (NULL: it has none): fields of a connection filter; "file F"; of a drain. */

@@ -38,6 +38,7 @@ static const struct usage {
 	{"submit", "submit cli transaction"},
 	{"save", "save sys config [force]"},
 	{"load", "load sys config [verify] [merge] [file FILE]"},
+	{"load", "load sys config default [verify]"},
 	{"load", "load sys config rollback GENERATION [with-live] [verify]"},
 	{"help", "help [COMMAND|COMPONENT]"},
 	{"quit", "quit"},

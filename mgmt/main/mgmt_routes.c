@@ -76,7 +76,7 @@ unsigned mgmt_routes(struct http_route routes[MGMT_ROUTES_MAX], struct mgmt_part
 			LOGIN_BODY_MAX, true, NULL},
 		{"/mgmt/shared/file-transfer/uploads", handle_rest, parts,
 			{"application/octet-stream"}, HTTP_UPLOAD_MAX, false, admit},
-		{"/mgmt/shared/file-transfer/ucs-downloads", handle_rest, parts,
+		{"/mgmt/shared/file-transfer", handle_rest, parts,
 			{"application/octet-stream", "application/json"}, HTTP_BODY_MAX, false,
 			admit},
 		{OBSERVE_METRICS, handle_metrics, parts, {"application/json"}, HTTP_BODY_MAX, false,

@@ -7,6 +7,7 @@
 
 #include "rest/rest_cm.h"
 #include "rest/rest_command.h"
+#include "rest/rest_download.h"
 #include "rest/rest_facts.h"
 #include "rest/rest_login.h"
 #include "rest/rest_refuse.h"
@@ -196,6 +197,8 @@ static void handle_branch(struct rest_call *call)
 		{UPLOADS, rest_upload},
 		{"/mgmt/shared/file-transfer/ucs-downloads", rest_ucs_download},
 		{"/mgmt/shared/iapp/package-management-tasks", rest_packages},
+		{"/mgmt/shared/file-transfer/downloads", rest_download},
+		{"/mgmt/shared/file-transfer/madm", rest_download},
 	};
 
 	if (!strcmp(call->http->path, LOGIN)) {

@@ -80,20 +80,29 @@ static void config_load(struct rest_call *call, const json_t *who)
 {
 	const char *user = rest_word(who, "identity");
 	const json_t *given = option_of(call->body, "file");
-	const char *file = json_string_value(given);
+	const char *name = rest_word(call->body, "name");
+	struct rest_load load = {.file = json_string_value(given),
+		.merge = json_is_true(option_of(call->body, "merge")),
+		.verify = json_is_true(option_of(call->body, "verify")),
+		.as_new =
+			!strcmp(name, "default") || json_is_true(option_of(call->body, "default"))};
 	char why[FILES_REASON_MAX];
-	bool merge = json_is_true(option_of(call->body, "merge"));
-	bool verify = json_is_true(option_of(call->body, "verify"));
 
 	if (!rest_admit_administrator(call, who, "only administrators load configurations"))
 		return;
-	if (given && !file) /* it would be the startup configuration instead */
+	if (*name && !load.as_new)
+		rest_refuse_with(call, 400, REST_ERROR_VALUE,
+			"invalid property value \"name\":\"%s\": only default is a name", name);
+	else if (load.as_new && (given || load.merge))
+		rest_refuse_with(call, 400, REST_ERROR_VALUE,
+			"default goes neither with merge nor with a file");
+	else if (given && !load.file) /* it would be the startup configuration instead */
 		rest_refuse_with(call, 400, REST_ERROR_VALUE, "\"file\" must be text");
-	else if (rest_load(call, user, file, merge, verify, why))
+	else if (rest_load(call, user, &load, why))
 		rest_reply_echo(call, "tm:sys:config:loadstate", NULL);
 	else if (*why)
 		rest_refuse_with(call, 400, REST_ERROR_CONFIG,
-			"01070734:3: Configuration error: %s: %s", file, why);
+			"01070734:3: Configuration error: %s: %s", load.file, why);
 	else
 		rest_refuse(call);
 }
@@ -115,7 +124,7 @@ void rest_config(struct rest_call *call)
 
 	if (who && !strcmp(command, "save"))
 		config_save(call);
-	else if (who && !strcmp(command, "load") && !*rest_word(call->body, "name"))
+	else if (who && !strcmp(command, "load"))
 		config_load(call, who);
 	else if (who)
 		rest_refuse_with(call, 400, REST_ERROR_VALUE,

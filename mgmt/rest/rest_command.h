@@ -16,8 +16,14 @@ void rest_crypto(struct rest_call *call); /* sys/crypto/{cert,key}: install */
 /* The output of a tmsh command of a user; what went wrong stands in it. */
 void rest_tmsh(struct rest_call *call, const char *user, const char *command, struct text *out);
 
-/* Loads a configuration, or a file of the user's; what weir-cp says is left in the call, else why not. */
-bool rest_load(struct rest_call *call, const char *user, const char *file, bool merge, bool verify,
+struct rest_load {
+	const char *file; /* of the user's; NULL: the startup configuration */
+	bool merge, verify;
+	bool as_new; /* that of a new machine */
+};
+
+/* Loads a configuration; what weir-cp says is left in the call, else why not. */
+bool rest_load(struct rest_call *call, const char *user, const struct rest_load *load,
 	char why[FILES_REASON_MAX]);
 
 /* Repeats what was asked, with the result if there is one. */

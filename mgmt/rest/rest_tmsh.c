@@ -33,11 +33,12 @@ static void refusal_add(struct rest_call *call, struct text *out)
 
 /* ---- load, save ---- */
 
-bool rest_load(struct rest_call *call, const char *user, const char *file, bool merge, bool verify,
+bool rest_load(struct rest_call *call, const char *user, const struct rest_load *load,
 	char why[FILES_REASON_MAX])
 {
-	json_t *request =
-		json_pack("{s:s, s:b, s:b}", "op", "load", "merge", merge, "verify", verify);
+	json_t *request = json_pack("{s:s, s:b, s:b, s:b}", "op", "load", "merge", load->merge,
+		"verify", load->verify, "default", load->as_new);
+	const char *file = load->file;
 	size_t length = 0;
 	char *text = NULL;
 
@@ -58,18 +59,20 @@ static void run_load(
 	struct rest_call *call, const char *user, const struct cli_command *c, struct text *out)
 {
 	char why[FILES_REASON_MAX];
-	const char *file = NULL;
+	struct rest_load load = {.merge = c->flags & CLI_MERGE,
+		.verify = c->flags & CLI_VERIFY,
+		.as_new = c->flags & CLI_DEFAULT};
 
 	for (unsigned i = 0; i < c->options; i++)
 		if (word_is(c->option[i].name, "file") && c->option[i].value)
-			file = c->option[i].value->text;
-	if (rest_load(call, user, file, c->flags & CLI_MERGE, c->flags & CLI_VERIFY, why)) {
+			load.file = c->option[i].value->text;
+	if (rest_load(call, user, &load, why)) {
 		text_printf(out, "%s configuration...\n",
 			c->flags & CLI_VERIFY ? "Validating" : "Loading");
 		return;
 	}
 	if (*why)
-		text_printf(out, "%s: %s\n", file, why);
+		text_printf(out, "%s: %s\n", load.file, why);
 	else
 		refusal_add(call, out);
 	text_printf(out, "Unexpected Error: Loading configuration process failed.\n");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rest/rest_ucs.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -339,73 +337,4 @@ bool rest_ucs_tmsh(struct rest_call *call, const char *command, struct text *out
 		text_printf(out, REST_ARCHIVES_PATH "%s is %s.\n", name,
 			!strcmp(verb, "save") ? "saved" : "loaded");
 	return true;
-}
-
-/* ---- download ---- */
-
-static char *bytes_of(int fd, uint64_t from, size_t length)
-{
-	char *data = malloc(length ? length : 1);
-	size_t n = 0;
-
-	while (data && n < length) {
-		ssize_t got = pread(fd, data + n, length - n, (off_t)(from + n));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0) {
-			free(data);
-			return NULL;
-		}
-		n += (size_t)got;
-	}
-	return data;
-}
-
-/* Clients learn the size from Content-Range, also of a reply that refuses the first range they try. */
-static void send_piece(struct rest_call *call, int fd, uint64_t size)
-{
-	const char *text = http_header(call->http, "Content-Range");
-	struct files_range range = {0, size - 1, size};
-	bool fits = !text || files_range_parse(text, &range);
-	char *data = NULL, said[80];
-
-	fits = fits && range.start <= range.end && range.end < size;
-	if (fits)
-		data = bytes_of(fd, range.start, (size_t)(range.end - range.start + 1));
-	snprintf(said, sizeof(said), "%" PRIu64 "-%" PRIu64 "/%" PRIu64, fits ? range.start : 0,
-		fits ? range.end : size - 1, size);
-	if (data)
-		http_reply(call->http, 200, "application/octet-stream", data,
-			(size_t)(range.end - range.start + 1));
-	else if (fits)
-		http_reply_error(call->http, 500, "the file cannot be read");
-	else
-		http_reply_error(
-			call->http, 400, "Content-Range must lie within the file: %s", said);
-	http_reply_header(call->http, "Content-Range", said);
-}
-
-void rest_ucs_download(struct rest_call *call)
-{
-	const struct http_request *r = call->http;
-	json_t *who = rest_ucs_administrator(call);
-	char why[FILES_REASON_MAX];
-	struct rest_file file;
-	uint64_t size = 0;
-	int fd = -1;
-
-	if (!who)
-		return;
-	if (r->segment_count == 5 && rest_archive_find(call->rest, r->segments[4], &file, why))
-		fd = files_open(file.files, file.area, file.name, &size, why);
-	if (r->method != HTTP_GET)
-		http_reply_error(call->http, 405, "Files are fetched by GET.");
-	else if (fd < 0 || size == 0)
-		http_reply_error(call->http, 404, "There is no such file: %s", r->path);
-	else
-		send_piece(call, fd, size);
-	if (fd >= 0)
-		close(fd);
-	json_decref(who);
 }

@@ -8,9 +8,8 @@
 
 #define REST_UCS_REASON_MAX 4096u /* bytes of a reason, with its NUL; longer ones are cut */
 
-void rest_ucs(struct rest_call *call);		/* sys/ucs */
-void rest_ucs_task(struct rest_call *call);	/* task/sys/ucs: the same in steps */
-void rest_ucs_download(struct rest_call *call); /* /mgmt/shared/file-transfer/ucs-downloads/NAME */
+void rest_ucs(struct rest_call *call);	    /* sys/ucs */
+void rest_ucs_task(struct rest_call *call); /* task/sys/ucs: the same in steps */
 
 /* The words of tmsh about archives; the caller is an administrator. False: others. */
 bool rest_ucs_tmsh(struct rest_call *call, const char *command, struct text *out);

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What programs do with a BIG-IP's REST interface beside its objects: folders, files, a fresh start, facts."""
+import contextlib
+
+import pytest
+from cp_alone import Cp
+from topo import Topology
+from topo.api import Api, Refused
+from topo.weir import MGMT_USER
+
+PASSWORD = "Nine-Towers-9x"
+FILES = "/mgmt/shared/file-transfer"
+LINK = "https://localhost/mgmt/tm/"
+
+
+@pytest.fixture(scope="module")
+def api():
+    with Topology() as topo:
+        cp = topo.add(Cp(topo.namespace("rest"), topo.dir, config=""))
+        cp.daemon.arguments += ["--mgmt-user", MGMT_USER]
+        cp.start()
+        yield topo.add(Api(cp, ["--upload-dir", topo.dir / "uploads"]))
+        cp.daemon.check_running()
+
+
+def refused(api, method, path, body=None, **options):
+    reply = api.send(method, path, body, **options)
+    assert reply.status_code >= 400, reply.text
+    return reply.status_code, reply.json()["message"]
+
+
+def test_folders_within_partitions(api):
+    """Templates put their objects into a folder of their own: ~Common~app.app~vs."""
+    folder = api.post("sys/folder", {"name": "app.app", "partition": "Common", "description": "of a template"})
+    assert (folder["fullPath"], folder["name"], folder["partition"]) == ("/Common/app.app", "app.app", "Common")
+    assert api.get("sys/folder/~Common~app.app")["description"] == "of a template"
+    pool = api.post("ltm/pool", {"name": "p", "partition": "Common", "subPath": "app.app"})
+    assert (pool["fullPath"], pool["subPath"], pool["name"]) == ("/Common/app.app/p", "app.app", "p")
+    assert pool["selfLink"] == LINK + "ltm/pool/~Common~app.app~p?ver=15.1.0"
+    api.post("ltm/pool/~Common~app.app~p/members", {"name": "10.0.0.1:80", "partition": "Common"})
+    virtual = api.post("ltm/virtual", {"name": "/Common/app.app/vs", "destination": "/Common/10.9.0.1:80",
+                                       "pool": "/Common/app.app/p"})
+    assert virtual["subPath"] == "app.app" and virtual["pool"] == "/Common/app.app/p"
+    assert api.patch("ltm/virtual/~Common~app.app~vs", {"description": "x"})["description"] == "x"
+    assert "status.availabilityState" in api.stats("ltm/virtual/~Common~app.app~vs")
+    assert [row["fullPath"] for row in api.items("ltm/pool", **{"$filter": "partition eq Common"})] == ["/Common/app.app/p"]
+    status, message = refused(api, "DELETE", "sys/folder/~Common~app.app")
+    assert status == 400 and "is not empty" in message
+    assert refused(api, "POST", "ltm/pool", {"name": "p", "partition": "Common", "subPath": "no"}) == (
+        400, "01070734:3: Configuration error: /Common/no/p cannot be in /Common/no: the folder does not exist")
+    assert refused(api, "GET", "ltm/pool/~Common~no~p")[0] == 404
+    assert refused(api, "DELETE", "sys/folder/~Common")[0] == 400
+    assert "sys folder /Common/app.app" in api.bash("tmsh list sys folder /Common/app.app")
+    api.bash("tmsh save sys config")
+    api.bash("tmsh load sys config")
+    assert api.exists("ltm/virtual/~Common~app.app~vs")
+    for path in ("ltm/virtual/~Common~app.app~vs", "ltm/pool/~Common~app.app~p", "sys/folder/~Common~app.app"):
+        api.delete(path)
+    assert not api.exists("sys/folder/~Common~app.app")
+
+
+def test_folders_go_by_the_rights_in_their_partition(api):
+    api.post("auth/partition", {"name": "A"})
+    api.post("auth/user", {"name": "boss", "password": PASSWORD, "partitionAccess": [{"name": "A", "role": "manager"}]})
+    with contextlib.closing(api.log_in("boss", PASSWORD)) as boss:
+        boss.post("sys/folder", {"name": "app", "partition": "A"})
+        boss.post("ltm/pool", {"name": "/A/app/p"})
+        assert refused(boss, "POST", "sys/folder", {"name": "app", "partition": "Common"})[0] == 403
+        assert refused(boss, "GET", "ltm/pool/~A~no")[0] == 404, "its own partition is there for him"
+        boss.delete("ltm/pool/~A~app~p")
+        boss.delete("sys/folder/~A~app")
+    for path in ("auth/user/boss", "auth/partition/A"):
+        api.delete(path)
+
+
+def test_persistence_in_the_words_of_ltm(api):
+    """Its form with a block means what the bare name means."""
+    api.bash("tmsh create ltm persistence source-addr s")
+    api.bash("tmsh create ltm virtual v destination 10.9.0.2:80")
+
+    def said(words):
+        return api.bash(f"tmsh modify ltm virtual v persist {words}")
+    plain = said("{ s }")
+    for words in ("{ s { default yes } }", "replace-all-with { s { default yes } }", "{ /Common/s { default yes } }"):
+        assert said(words) == plain, words
+    for words in ("{ s { default no } }", "{ s { priority 1 } }", "{ s { default yes default yes } }"):
+        assert "persist: " in said(words) and said(words) != plain, words
+    assert "brace" in said("{ s { default yes }") or "missing" in said("{ s { default yes }")
+    api.delete("ltm/virtual/v")
+    api.delete("ltm/persistence/source-addr/s")
+
+
+def upload(session, name, text):
+    reply = session.send("POST", f"{FILES}/uploads/{name}", data=text, headers={
+        "Content-Type": "application/octet-stream", "Content-Range": f"0-{len(text) - 1}/{len(text)}"})
+    assert reply.status_code == 200, reply.text
+
+
+@pytest.mark.parametrize("branch", ["downloads", "madm"])
+def test_downloads(api, branch):
+    """As f5-sdk reads a file: a piece at a time, the size from the first reply."""
+    text = bytes(range(256)) * 10
+    upload(api, "own.bin", text)
+    assert api.call("GET", f"{FILES}/{branch}/own.bin").content == text
+    got, size, start = b"", 2000, 0
+    while start < size:
+        end = min(start + 999, size - 1)
+        reply = api.call("GET", f"{FILES}/{branch}/own.bin", headers={"Content-Range": f"{start}-{end}/{size}"})
+        size = int(reply.headers["Content-Range"].split("/")[1])
+        got, start = got + reply.content, end + 1
+    assert got == text
+    reply = api.send("GET", f"{FILES}/{branch}/own.bin", headers={"Content-Range": "0-9999/10000"})
+    assert reply.status_code == 400 and reply.headers["Content-Range"] == f"0-{len(text) - 1}/{len(text)}"
+    for name in ("none", "..%2Fx", "%2Fetc%2Fpasswd", ".hidden"):
+        assert api.send("GET", f"{FILES}/{branch}/{name}").status_code in (400, 404), name
+    assert api.send("PUT", f"{FILES}/{branch}/own.bin", {}).status_code == 405
+    api.post("auth/user", {"name": "other", "password": PASSWORD,
+                           "partitionAccess": [{"name": "all-partitions", "role": "admin"}]})
+    with contextlib.closing(api.log_in("other", PASSWORD)) as other:
+        assert other.send("GET", f"{FILES}/{branch}/own.bin").status_code == 404
+    api.delete("auth/user/other")
+    assert api.send("GET", f"{FILES}/{branch}/own.bin", auth=("admin", "wrong"),
+                    headers={"X-F5-Auth-Token": None}).status_code == 401
+
+
+def test_load_default(api):
+    def build():
+        api.post("ltm/pool", {"name": "gone", "members": ["10.0.0.1:80"]})
+    build()
+    load = {"command": "load", "name": "default"}
+    assert refused(api, "POST", "sys/config", {**load, "options": [{"merge": True}]})[0] == 400
+    assert refused(api, "POST", "sys/config", {"command": "load", "name": "other"})[0] == 400
+    api.post("sys/config", {**load, "options": [{"verify": True}]})
+    assert api.exists("ltm/pool/gone")
+    assert api.post("sys/config", load)["command"] == "load"
+    assert not api.exists("ltm/pool/gone") and not api.exists("ltm/node/10.0.0.1")
+    assert api.exists("ltm/monitor/http/http")
+    build()
+    assert "Loading configuration" in api.bash("tmsh load sys config default")
+    assert not api.exists("ltm/pool/gone")
+    assert "default goes neither" in api.bash("tmsh load sys config default merge file /tmp/x")
+    with contextlib.closing(api.log_in()) as again:
+        assert again.get("sys/ready"), "admin still has his password"
+    with pytest.raises(Refused):
+        api.get("ltm/pool/gone")
