@@ -65,8 +65,8 @@ enum cli_flags {
 	CLI_WITH_LIVE = 4096, /* roll back what lives too: ratio, session, state */
 	CLI_DIFFERENCE = 8192,
 	CLI_FOLLOW = 16384,
-	CLI_AUDIT = 32768,  /* show sys log audit */
-	CLI_DETAIL = 65536, /* all of a record */
+	CLI_AUDIT = 32768,    /* show sys log audit */
+	CLI_DETAIL = 65536,   /* all of a record */
 	CLI_DEFAULT = 131072, /* load: the configuration of a new machine */
 };
 
