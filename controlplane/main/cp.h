@@ -26,6 +26,7 @@ struct cp_log;
 struct cp_live;
 struct cp_limits;
 struct cp_parts;
+struct cp_notify;
 struct cp_agent_gone;
 struct cp_down;
 struct cp_watch;
@@ -52,6 +53,7 @@ struct cp {
 	struct cp_live *live;		    /* ratios as they were told last */
 	struct cp_limits *limits;
 	struct cp_parts *parts;
+	struct cp_notify *notify;
 	struct drains *drains;
 	struct fqdn *fqdn;
 	struct cp_waits {
@@ -396,6 +398,22 @@ void cp_log_fini(struct cp *cp);
 void cp_log_written(void *cp); /* a record came */
 void cp_log(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 void cp_verify_log(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+
+/* --- weir-notify (cp_notify.c, cp_notify_settings.c) ------------------------------------------------ */
+
+int cp_notify_init(struct cp *cp); /* 0 or -ENOMEM */
+void cp_notify_fini(struct cp *cp);
+
+/* The model changed, NULL: it is another one. */
+void cp_notify_changed(struct cp *cp, const struct model_changes *changes);
+
+/* "host" and "receivers", with their secrets. NULL: no memory. */
+json_t *cp_notify_settings_json(const struct model *m);
+
+void cp_notify_settings(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_notify_report(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_test_receiver(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_show_receivers(struct cp *cp, struct ipc_request *r);
 
 /* --- sockets of parts of the machine that may ask a few things (cp_parts.c) ----------------------- */
 

@@ -45,6 +45,7 @@ static void go_back(struct cp *cp)
 	cp_health_changed(cp, NULL);
 	cp_resolve_changed(cp, NULL);
 	cp_auth_changed(cp, NULL);
+	cp_notify_changed(cp, NULL);
 	cp_states_reset(cp);
 	cp_live_reset(cp);
 }
@@ -114,6 +115,7 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 	cp->committing = commit;
 	cp_event_commit(cp, commit, changes);
 	cp_auth_changed(cp, changes);
+	cp_notify_changed(cp, changes);
 	cp_health_changed(cp, changes);
 	cp_push(cp, changes);
 	cp_states_commit(cp, commit, changes);

@@ -293,6 +293,7 @@ static int sockets_init(struct cp *cp, const char *run_dir)
 static void cp_fini(struct cp *cp)
 {
 	cp_parts_fini(cp);
+	cp_notify_fini(cp);
 	ipc_server_free(cp->server);
 	dplink_free(cp->link);
 	cp_drains_fini(cp);
@@ -369,6 +370,8 @@ int main(int argc, char **argv)
 		rc = cp_auth_init(&cp, o.mgmt_user);
 	if (rc == 0)
 		rc = sockets_init(&cp, o.run_dir);
+	if (rc == 0)
+		rc = cp_notify_init(&cp);
 	if (rc == 0)
 		rc = cp_parts_init(&cp, o.run_dir, o.notify_user, o.snmp_user);
 	if (rc == 0 && o.password_file)

@@ -206,6 +206,7 @@ static const struct {
 	{"save", CP_SAVE, cp_save},
 	{"delete-connections", CP_CONNECTIONS, cp_delete_connections},
 	{"watch", CP_READ, cp_watch},
+	{"test-receiver", CP_SAVE, cp_test_receiver},
 	{"log", CP_READ, cp_log},
 	{"verify-log", CP_AUDIT, cp_verify_log},
 	{"start-drain", CP_CHANGE, cp_start_drain},

@@ -117,6 +117,8 @@ void cp_show(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 		cp_show_connections(cp, r);
 	else if (!strcmp(what, "net arp") || !strcmp(what, "net ndp"))
 		cp_show_neighbours(cp, r, !strcmp(what, "net ndp"));
+	else if (!strcmp(what, "sys receiver"))
+		cp_show_receivers(cp, r);
 	else if (!strcmp(what, "sys memory"))
 		cp_show_memory(cp, r);
 	else if (!strcmp(what, "sys history"))

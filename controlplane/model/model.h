@@ -540,6 +540,12 @@ bool model_names_secret(const char *word);
 
 /* iControl REST form, without hashes of passwords. expand: children as "items" in their reference. NULL: no memory. */
 json_t *model_json(const struct model *m, const struct object *o, bool expand);
+/*
+ * What a part of the machine works with: fields by their words, numbers as numbers, flags as booleans, lists as arrays,
+ * references as paths, rows as in REST. Holds secrets in plain text. Kinds that have other fields lack them. NULL: no
+ * memory.
+ */
+json_t *model_settings_json(const struct model *m, const struct object *o);
 /* Puts secrets of fields with "reveal" into an object's JSON, in plain text. */
 void model_json_reveal(const struct model *m, const struct object *o, json_t *row);
 

@@ -32,7 +32,9 @@ bool notify_wants(const struct receiver *r, const json_t *record)
 		return false;
 	json_array_foreach(modules, i, known)
 	{
-		if (json_equal(known, module))
+		const char *name = json_string_value(known);
+
+		if (json_equal(known, module) || (name && !strcmp(name, "all")))
 			return true;
 	}
 	return json_array_size(modules) == 0;

@@ -23,6 +23,7 @@ SANITIZER = re.compile(r"AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitiz
 
 MONITOR_USER = "nobody"  # weir-mon's, and its scripts'
 MGMT_USER = "www-data"  # weir-mgmt's
+NOTIFY_USER = "irc"  # weir-notify's
 STOP_SECONDS = 20  # for a daemon's clean end after SIGTERM
 
 
@@ -124,7 +125,7 @@ class Daemon:
 
 
 class Weir:
-    """weir-dp, weir-cp and weir-mon with one configuration.
+    """weir-dp, weir-cp, weir-mon and weir-notify with one configuration.
 
     ns:       namespace holding the port interfaces; the kernel taps are made there.
     run_dir:  sockets, weir.conf, the store and logs.
@@ -133,12 +134,14 @@ class Weir:
     driver:   "af_xdp" or "af_packet".
     idle:     "backoff" or "poll".  flows: most flows per worker.
     monitor:  with weir-mon (self.mon); None: if the configuration names a monitor.
+    notify:   with weir-notify (self.notify).
     conf_dir: of weir.conf and the scripts of monitors, which do not see the run directory; default run_dir.
     dp_options, cp_options: more arguments.
     """
 
     def __init__(self, ns, run_dir, config, ports, workers=1, idle="backoff", driver="af_xdp",
-                 flows=16384, dp_options=(), cp_options=(), start=True, monitor=None, conf_dir=None):
+                 flows=16384, dp_options=(), cp_options=(), start=True, monitor=None, conf_dir=None,
+                 notify=False):
         self.ns, self.run_dir = ns, pathlib.Path(run_dir)
         self.run_dir.mkdir(parents=True, exist_ok=True)
         self.conf_path = pathlib.Path(conf_dir or self.run_dir) / "weir.conf"
@@ -153,13 +156,18 @@ class Weir:
                          self.run_dir)
         self.cp = Daemon(ns, "weir-cp", ["--run-dir", self.run_dir, "--config", self.conf_path,
                                          "--store", self.store, "--monitor-user", MONITOR_USER,
-                                         "--mgmt-user", MGMT_USER, *cp_options],
+                                         "--mgmt-user", MGMT_USER, "--notify-user", NOTIFY_USER, *cp_options],
                          self.run_dir)
         self.mon = None
         if monitor or (monitor is None and re.search(r"^\s*(monitor|rule) (?!none|default)", config, re.MULTILINE)):
             self.run_dir.chmod(0o755)  # for a user that is not root
             self.mon = Daemon(ns, "weir-mon", ["--run-dir", self.run_dir, "--user", MONITOR_USER,
                                                "--script-user", MONITOR_USER], self.run_dir)
+        self.notify = None
+        if notify:
+            self.run_dir.chmod(0o755)
+            self.notify = Daemon(ns, "weir-notify", ["--run-dir", self.run_dir, "--state-dir",
+                                                     self.run_dir / "notify", "--user", NOTIFY_USER], self.run_dir)
         if start:
             try:
                 self.start()
@@ -173,6 +181,8 @@ class Weir:
         self.start_cp(wait=False)
         if self.mon:
             self.start_mon(wait=False)
+        if self.notify:
+            self.notify.start()
         self.wait_ready(seconds)
 
     def start_dp(self, wait=True):
@@ -282,7 +292,7 @@ class Weir:
         self.mon.kill()
 
     def daemons(self):
-        return [daemon for daemon in (self.mon, self.cp, self.dp) if daemon]
+        return [daemon for daemon in (self.notify, self.mon, self.cp, self.dp) if daemon]
 
     def abandon(self):
         """Ends all without judging them."""
