@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir-notify and receivers of SNMP traps: versions 2c and 3, traps and informs, read by net-snmp's own receiver.
+
+    weir-cp (played) --- notify.sock --- weir-notify --- snmptrapd on 127.0.0.1
+"""
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+from fake_notify_cp import lab  # noqa: F401  (a fixture)
+
+from topo import wait_until
+
+NAME, PORT = "trap:/Common/t", 1162
+LTM, WEIR = ".1.3.6.1.4.1.3375.2.4", ".1.3.6.1.4.1.8072.9999.9999.1"
+USER = {"version": "3", "security-name": "weir", "auth-password": "signed and sealed",
+        "privacy-password": "nobody reads it", "auth-protocol": "sha256", "privacy-protocol": "aes"}
+WAYS = {"v2c trap": {"version": "2c", "community": "secret"},
+        "v2c inform": {"version": "2c", "community": "secret", "notify-type": "inform"},
+        "v3 signed trap": {**USER, "security-level": "auth-no-privacy", "auth-protocol": "sha"},
+        "v3 trap": {**USER, "security-level": "auth-privacy"}}
+
+
+class TrapReceiver:
+    """snmptrapd, which takes the community "secret" and the user of the row alone."""
+
+    def __init__(self, lab, row):  # noqa: F811
+        self.lab, self.row, self.process = lab, row, None
+        self.dir = lab.dir / "snmptrapd"
+        self.dir.mkdir()
+        self.out = self.dir / "out"
+
+    def _users(self):
+        if self.row["version"] == "2c":
+            return "authCommunity log secret\n"
+        engine = "" if self.row.get("notify-type") == "inform" else f"-e {self.engine()} "
+        hashed = {"sha": "SHA", "sha256": "SHA-256"}[self.row["auth-protocol"]]
+        level = "priv" if self.row["security-level"] == "auth-privacy" else "auth"
+        return (f'createUser {engine}weir {hashed} "{USER["auth-password"]}" AES "{USER["privacy-password"]}"\n'
+                f"authUser log weir {level}\n")
+
+    def engine(self):
+        return (self.lab.state_dir / "engine").read_text().split()[0]
+
+    def start(self):
+        (self.dir / "conf").write_text(self._users() + "format2 %v\\n\nformat1 %v\\n\n")
+        self.process = self.lab.ns.popen(
+            ["/usr/sbin/snmptrapd", "-f", "-n", "-C", "-c", self.dir / "conf", "-On", "-Lf", self.out,
+             "-m", "", f"udp:127.0.0.1:{PORT}"], env={**os.environ, "SNMP_PERSISTENT_DIR": str(self.dir)},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: f":{PORT} " in self.lab.ns.run(["ss", "-Huln"]).stdout, "snmptrapd listens", 15)
+        return self
+
+    def stop(self, how=signal.SIGKILL):
+        if self.process:
+            self.process.send_signal(how)
+            self.process.wait(20)
+        self.process = None
+
+    def text(self):
+        return self.out.read_text(errors="replace") if self.out.exists() else ""
+
+    def numbers(self):
+        return [int(number) for number in re.findall(r"Event number (\d+)\.", self.text())]
+
+    def wait_all(self, last, first=1, seconds=30):
+        wanted = set(range(first, last + 1))
+        wait_until(lambda: wanted <= set(self.numbers()), lambda: f"events to {last}: {self.text()[-2000:]}", seconds)
+
+
+@pytest.fixture(params=WAYS)
+def trapd(lab, request):  # noqa: F811
+    row = {"name": NAME, "kind": "trap", "host": "127.0.0.1", "port": PORT, **WAYS[request.param]}
+    lab.receive(row)
+    made = TrapReceiver(lab, row).start()
+    yield made
+    made.stop()
+
+
+def test_text_is_exact(lab, trapd):  # noqa: F811
+    lab.cp.write()
+    lab.cp.write(id="01010028", object="/Common/web", incident=2)
+    lab.cp.write(id="01070417")
+    trapd.wait_all(2)
+    lab.cp.wait_delivered(NAME)
+    lines = [line.split("\t") for line in trapd.text().splitlines() if "Event number" in line]
+    assert [line[1:] for line in lines] == [
+        [f".1.3.6.1.6.3.1.1.4.1.0 = OID: {LTM}.0.10", f'{LTM}.1.1 = STRING: "Event number 1."',
+         f'{LTM}.1.2 = STRING: "/Common/a"', f'{LTM}.1.3 = STRING: "80"', f".1.3.6.1.6.3.1.1.4.3.0 = OID: {LTM}"],
+        [f".1.3.6.1.6.3.1.1.4.1.0 = OID: {WEIR}.0.1", f'{WEIR}.1.1 = STRING: "Event number 2."',
+         f'{WEIR}.1.2 = STRING: "/Common/web"', f'{WEIR}.1.3 = STRING: "01010028"', f'{WEIR}.1.4 = STRING: "2"',
+         f".1.3.6.1.6.3.1.1.4.3.0 = OID: {WEIR}"]]
+    assert all(line[0].startswith(".1.3.6.1.2.1.1.3.0 = Timeticks: (") for line in lines)
+
+
+def test_receiver_killed_and_brought_back(lab, trapd):  # noqa: F811
+    lab.cp.write(20)
+    trapd.wait_all(20)
+    lab.cp.wait_delivered(NAME)
+    trapd.stop()
+    lab.cp.write(20)
+    wait_until(lambda: lab.cp.report(NAME, "error"), "the fault is told", 20)
+    trapd.start()
+    lab.cp.write(20)
+    trapd.wait_all(60, seconds=60)
+    lab.cp.wait_delivered(NAME)
+
+
+def test_daemon_killed(lab, trapd):  # noqa: F811
+    """The engine's id stays and its boots rise: else receivers of version 3 would believe nothing any more."""
+    engine = trapd.engine()
+    for _ in range(3):
+        lab.cp.write(10)
+        lab.daemon.kill()
+        lab.cp.write(10)
+        lab.start()
+    trapd.wait_all(60)
+    lab.cp.wait_delivered(NAME)
+    assert trapd.engine() == engine
+
+
+def test_the_test_message(lab, trapd):  # noqa: F811
+    wait_until(lambda: lab.cp.test(NAME, 5) or (lab.cp.tested.get(5) or {}).get("ok"), "the test works", 15, pause=0.5)
+    assert "Test 5 of receiver trap:/Common/t" in trapd.text()
