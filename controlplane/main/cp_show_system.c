@@ -24,13 +24,14 @@ static void show_status(struct cp *cp, struct ipc_request *r)
 	char monitoring[80];
 
 	cp_monitoring_text(cp, monitoring, sizeof(monitoring));
-	ipc_row(r, json_pack("{s:I,s:i,s:I,s:s,s:I,s:o,s:s,s:o}", "generation",
+	ipc_row(r, json_pack("{s:I,s:i,s:I,s:s,s:I,s:i,s:o,s:s,s:o}", "generation",
 			   (json_int_t)model_generation(cp->model), "unsaved",
 			   (int)store_unsaved(cp->store), "saved",
 			   (json_int_t)store_saved_generation(cp->store), "version", WEIR_VERSION,
 			   "uptime", (json_int_t)((clock_ns() - cp->started_ns) / 1000000000u),
-			   "kernel", ipc_text_new(cp->kernel_fault, strlen(cp->kernel_fault)),
-			   "monitoring", monitoring, "dataplane", dataplane_object(cp)));
+			   "incidents", (int)incidents_open(cp->journal.incidents), "kernel",
+			   ipc_text_new(cp->kernel_fault, strlen(cp->kernel_fault)), "monitoring",
+			   monitoring, "dataplane", dataplane_object(cp)));
 }
 
 static void show_dataplane(struct cp *cp, struct ipc_request *r)

@@ -222,6 +222,7 @@ def fixed_paths():
             for name, meaning in LOG.items()]),
         **{f"/mgmt/tm/sys/log/{name}/stats": beside("get", f"log_{name}", "sys", "The newest records as lines of text.", parameters=[
             {"name": "options", "in": "query", "schema": text, "description": "lines,N: so many."}]) for name in ("ltm", "audit")},
+        "/mgmt/weir/receivers": beside("get", "receivers", "weir", "Who is told of events, and how far each is."),
         "/mgmt/weir/openapi.json": beside("get", "openapi", "weir", "This description."),
         "/mgmt/shared/authn/login": logged_in,
         "/mgmt/shared/authz/tokens": beside("get", "tokens", "log-in", "The caller's tokens."),

@@ -11,6 +11,7 @@
 #include "cli/drain_words.h"
 #include "cli/filter.h"
 #include "cli/log_words.h"
+#include "model/model.h"
 
 static const char *const verb_name[CLI_VERBS] = {
 	[CLI_EMPTY] = "",
@@ -26,6 +27,7 @@ static const char *const verb_name[CLI_VERBS] = {
 	[CLI_SAVE] = "save",
 	[CLI_SHOW] = "show",
 	[CLI_SUBMIT] = "submit",
+	[CLI_TEST] = "test",
 	[CLI_VERIFY_VERB] = "verify",
 };
 
@@ -99,7 +101,8 @@ static int parse_verb(struct cursor *c)
 		return refuse(c, w,
 			"unknown command \"%.40s\"; known are create, delete, help, list, load, "
 			"modify, "
-			"quit, reset-stats, run, save, show, submit, verify",
+			"quit, reset-stats, run, save, show, submit, test, "
+			"verify",
 			w->text);
 	if (w->has_block)
 		return refuse(c, w, "no block may follow \"%s\"", w->text);
@@ -144,7 +147,9 @@ static unsigned targets_of(enum cli_verb verb)
 		return 1u << TARGET_KIND | 1u << TARGET_CONFIG | 1u << TARGET_CONNECTION |
 		       1u << TARGET_DATAPLANE | 1u << TARGET_VERSION | 1u << TARGET_NEIGHBOUR |
 		       1u << TARGET_HISTORY | 1u << TARGET_DRAIN | 1u << TARGET_EVENT |
-		       1u << TARGET_LOG;
+		       1u << TARGET_LOG | 1u << TARGET_RECEIVER;
+	case CLI_TEST:
+		return 1u << TARGET_RECEIVER | 1u << TARGET_KIND;
 	case CLI_VERIFY_VERB:
 		return 1u << TARGET_LOG;
 	case CLI_SUBMIT:
@@ -558,6 +563,27 @@ static int parse_monitors(struct cursor *c)
 	return 0;
 }
 
+/* Receivers by their names; a test is of one. */
+static int parse_receivers(struct cursor *c)
+{
+	struct cli_command *cmd = c->command;
+
+	if (cmd->verb == CLI_TEST && cmd->target == TARGET_KIND && cmd->kind != KIND_ALERT)
+		return refuse(c, NULL, "test works on sys alert and sys receiver");
+	if (cmd->verb == CLI_TEST && !c->at)
+		return refuse(c, NULL, "test %s which? A name is missing", cmd->component);
+	while (c->at) {
+		const struct word *w = take(c);
+
+		if (w->has_block || !w->length)
+			return refuse(c, w, "\"%.60s\" is not the name of a receiver", w->text);
+		cmd->name[cmd->names++] = w;
+		if (cmd->verb == CLI_TEST)
+			return refuse_rest(c);
+	}
+	return 0;
+}
+
 static int parse_edit(struct cursor *c)
 {
 	struct cli_command *cmd = c->command;
@@ -584,6 +610,8 @@ static int parse_arguments(struct cursor *c)
 		return parse_event(c);
 	case TARGET_LOG:
 		return c->command->verb == CLI_SHOW ? parse_log(c) : refuse_rest(c);
+	case TARGET_RECEIVER:
+		return parse_receivers(c);
 	case TARGET_DATAPLANE:
 		return parse_dataplane(c);
 	case TARGET_DRAIN:
@@ -592,6 +620,8 @@ static int parse_arguments(struct cursor *c)
 	case TARGET_MODULE:
 		return parse_names(c);
 	case TARGET_KIND:
+		if (c->command->verb == CLI_TEST)
+			return parse_receivers(c);
 		return command_is_edit(c->command) ? parse_edit(c) : parse_names(c);
 	default:
 		return refuse_rest(c);

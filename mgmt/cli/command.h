@@ -27,6 +27,7 @@ enum cli_verb {
 	CLI_SAVE,
 	CLI_SHOW,
 	CLI_SUBMIT,
+	CLI_TEST,
 	CLI_VERIFY_VERB,
 	CLI_VERBS
 };
@@ -46,6 +47,7 @@ enum cli_target {
 	TARGET_DRAIN,	    /* ltm drain */
 	TARGET_EVENT,	    /* sys event */
 	TARGET_LOG,	    /* sys log */
+	TARGET_RECEIVER,    /* sys receiver */
 	TARGETS
 };
 

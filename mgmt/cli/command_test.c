@@ -144,7 +144,7 @@ static void test_components(void)
 	check_refused("lost", 0,
 		"unknown command \"lost\"; known are create, delete, help, list, load, modify, "
 		"quit, "
-		"reset-stats, run, save, show, submit, verify");
+		"reset-stats, run, save, show, submit, test, verify");
 	check_refused("list \"ltm\" pool", 5,
 		"unknown module \"ltm\"; known are auth, sys, cm, net, ltm, cli");
 	check_refused("list auth party", 10,

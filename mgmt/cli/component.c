@@ -22,6 +22,7 @@ static const struct {
 	{"sys event", TARGET_EVENT},
 	{"sys history", TARGET_HISTORY},
 	{"sys log", TARGET_LOG},
+	{"sys receiver", TARGET_RECEIVER},
 	{"sys version", TARGET_VERSION},
 };
 

@@ -24,6 +24,8 @@ static const struct usage {
 	{"show", "show sys event [after ID] [follow]"},
 	{"show", "show sys log [ltm|audit] [WORD VALUE ...] [detail] [follow]"},
 	{"verify", "verify sys log"},
+	{"show", "show sys receiver|sys alert [NAME ...]"},
+	{"test", "test sys receiver|sys alert NAME"},
 	{"show", "show sys version"},
 	{"show", "show net arp|ndp|interface"},
 	{"create", "create COMPONENT NAME [PROPERTY VALUE ...]"},

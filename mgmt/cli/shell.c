@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/shell.h"
+#include "model/model.h"
 
 #include <errno.h>
 #include <string.h>
@@ -94,7 +95,9 @@ static enum outcome run_show(struct shell *sh, const struct cli_command *c)
 		return monitor_run(sh, c);
 	switch (c->target) {
 	case TARGET_KIND:
-		return show_run(sh, c);
+		return c->kind == KIND_ALERT ? receiver_run(sh, c) : show_run(sh, c);
+	case TARGET_RECEIVER:
+		return receiver_run(sh, c);
 	case TARGET_CONNECTION:
 		return connection_run(sh, c);
 	case TARGET_EVENT:
@@ -125,6 +128,8 @@ enum outcome shell_run(struct shell *sh, const struct cli_command *c, bool *quit
 		return list_run(sh, c);
 	case CLI_SHOW:
 		return run_show(sh, c);
+	case CLI_TEST:
+		return test_receiver_run(sh, c);
 	case CLI_VERIFY_VERB:
 		return verify_log_run(sh);
 	case CLI_HELP:

@@ -61,10 +61,12 @@ enum outcome list_run(struct shell *sh, const struct cli_command *c);
 enum outcome show_run(struct shell *sh, const struct cli_command *c);	 /* of objects */
 enum outcome monitor_run(struct shell *sh, const struct cli_command *c); /* show ltm monitor */
 enum outcome connection_run(struct shell *sh, const struct cli_command *c);
-enum outcome system_run(struct shell *sh, const struct cli_command *c);	 /* show sys ..., net arp */
-enum outcome event_run(struct shell *sh, const struct cli_command *c);	 /* show sys event */
-enum outcome log_run(struct shell *sh, const struct cli_command *c);	 /* show sys log */
-enum outcome verify_log_run(struct shell *sh);				 /* verify sys log */
+enum outcome system_run(struct shell *sh, const struct cli_command *c); /* show sys ..., net arp */
+enum outcome event_run(struct shell *sh, const struct cli_command *c);	/* show sys event */
+enum outcome log_run(struct shell *sh, const struct cli_command *c);	/* show sys log */
+enum outcome verify_log_run(struct shell *sh);				/* verify sys log */
+enum outcome receiver_run(struct shell *sh, const struct cli_command *c); /* show sys receiver */
+enum outcome test_receiver_run(struct shell *sh, const struct cli_command *c);
 enum outcome history_run(struct shell *sh, const struct cli_command *c); /* show sys history */
 enum outcome difference_run(struct shell *sh);				 /* show sys config diff */
 /* Of a row of a node or member: lines for its block (label, ":", value); what is as usual has none. */

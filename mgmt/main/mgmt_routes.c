@@ -54,6 +54,13 @@ static void handle_log(struct http_request *r, void *ctx)
 	observe_log(r, &backend);
 }
 
+static void handle_receivers(struct http_request *r, void *ctx)
+{
+	struct observe_backend backend = observed(ctx);
+
+	observe_receivers(r, &backend);
+}
+
 static void handle_log_stats(struct http_request *r, void *ctx)
 {
 	struct observe_backend backend = observed(ctx);
@@ -84,6 +91,8 @@ unsigned mgmt_routes(struct http_route routes[MGMT_ROUTES_MAX], struct mgmt_part
 		{OBSERVE_EVENTS, handle_events, parts, {"application/json"}, HTTP_BODY_MAX, false,
 			admit},
 		{OBSERVE_LOG, handle_log, parts, {"application/json"}, HTTP_BODY_MAX, false, admit},
+		{OBSERVE_RECEIVERS, handle_receivers, parts, {"application/json"}, HTTP_BODY_MAX,
+			false, admit},
 		{OBSERVE_LOG_STATS, handle_log_stats, parts, {"application/json"}, HTTP_BODY_MAX,
 			false, admit},
 		{OBSERVE_OPENAPI, handle_openapi, parts, {"application/json"}, HTTP_BODY_MAX, false,

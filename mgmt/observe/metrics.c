@@ -221,6 +221,7 @@ static void status_write(const json_t *row, struct text *out)
 	gauge(out, "config_generation", "Generation of the configuration.",
 		whole(row, "generation"));
 	gauge(out, "config_unsaved_changes", "Changes that are not saved.", whole(row, "unsaved"));
+	gauge(out, "incidents_open", "Incidents that are not over.", whole(row, "incidents"));
 	gauge(out, "uptime_seconds", "Since weir-cp was started.", whole(row, "uptime"));
 	gauge(out, "monitoring_running", "1: weir-mon asks servers.",
 		!strcmp(text_of(row, "monitoring"), "running"));
@@ -312,11 +313,43 @@ static void memory_write(const json_t *rows, bool bytes, struct text *out)
 	}
 }
 
+struct receiver_family {
+	const char *name, *type, *help, *member;
+};
+
+/* Who is told of events; "works" is no member of the row. */
+static void receivers_write(const json_t *rows, struct text *out)
+{
+	static const struct receiver_family families[] = {
+		{"receiver_waiting_records", "gauge", "Records that it has not got yet.",
+			"waiting"},
+		{"receiver_dropped_records_total", "counter", "Records that it will never get.",
+			"dropped"},
+		{"receiver_works", "gauge", "1: it has taken what was sent last.", NULL},
+	};
+
+	for (size_t f = 0; f < sizeof(families) / sizeof(*families); f++) {
+		if (json_array_size(rows))
+			head(out, families[f].name, families[f].type, families[f].help);
+		for (size_t i = 0; i < json_array_size(rows); i++) {
+			const json_t *row = json_array_get(rows, i);
+			struct text label = {0};
+
+			metrics_label(&label, "receiver", text_of(row, "name"));
+			text_printf(out, "weir_%s{%s} %lld\n", families[f].name,
+				label.data ? label.data : "",
+				(long long)(families[f].member ? whole(row, families[f].member)
+							       : !*text_of(row, "error")));
+			text_fini(&label);
+		}
+	}
+}
+
 /* Who may not look at the machine gets his objects alone. */
 static void system_gather(
 	struct http_request *r, const struct observe_backend *b, struct metrics *m)
 {
-	json_t *status = few_rows(r, b, "sys status"), *workers, *drops, *memory;
+	json_t *status = few_rows(r, b, "sys status"), *workers, *drops, *memory, *receivers;
 
 	if (!json_array_size(status)) {
 		json_decref(status);
@@ -326,14 +359,17 @@ static void system_gather(
 	workers = few_rows(r, b, "sys worker");
 	drops = few_rows(r, b, "sys drop");
 	memory = few_rows(r, b, "sys memory");
+	receivers = few_rows(r, b, "sys receiver");
 	workers_write(workers, &m->system);
 	drops_write(drops, &m->system);
 	memory_write(memory, true, &m->system);
 	memory_write(memory, false, &m->system);
+	receivers_write(receivers, &m->system);
 	json_decref(status);
 	json_decref(workers);
 	json_decref(drops);
 	json_decref(memory);
+	json_decref(receivers);
 }
 
 bool metrics_gather(struct http_request *r, const struct observe_backend *b, struct metrics *m)

@@ -12,6 +12,7 @@
 #define OBSERVE_EVENTS "/mgmt/weir/events"
 #define OBSERVE_OPENAPI "/mgmt/weir/openapi.json"
 #define OBSERVE_LOG "/mgmt/weir/log"
+#define OBSERVE_RECEIVERS "/mgmt/weir/receivers"
 #define OBSERVE_LOG_STATS "/mgmt/tm/sys/log"
 
 #define OBSERVE_ROWS_MAX 500000u /* objects whose metrics are held, by all requests together */
@@ -31,7 +32,10 @@ void observe_events(struct http_request *r, const struct observe_backend *b);
 /* Records of the journal; the query has the words of log_words.h. */
 void observe_log(struct http_request *r, const struct observe_backend *b);
 
-/* The same as lines of text, where LTM has its logs: .../ltm/stats, .../audit/stats. */
+/* Who is told of events, and how far each is. */
+void observe_receivers(struct http_request *r, const struct observe_backend *b);
+
+/* The log as lines of text, where LTM has its logs: .../ltm/stats, .../audit/stats. */
 void observe_log_stats(struct http_request *r, const struct observe_backend *b);
 
 /* OpenAPI 3.0, from the schema of the model. */

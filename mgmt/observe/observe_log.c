@@ -81,6 +81,19 @@ void observe_log(struct http_request *r, const struct observe_backend *b)
 	http_reply_json(r, 200, result);
 }
 
+void observe_receivers(struct http_request *r, const struct observe_backend *b)
+{
+	json_t *result = NULL;
+
+	if (observe_is_get(r))
+		result = ask(r, b, json_pack("{s:s, s:s}", "op", "show", "what", "sys receiver"));
+	if (result)
+		json_object_set_new(
+			result, "kind", json_string("weir:receivers:receivercollectionstate"));
+	if (result)
+		http_reply_json(r, 200, result);
+}
+
 /* ---- LTM's ---- */
 
 /* Of "lines,N"; 0: it is something else. */
