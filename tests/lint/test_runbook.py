@@ -19,6 +19,7 @@ def test_message_has_its_section(message):
     assert "\n- Type: " in section and "\n- Wake: " in section
 
 
-def test_sections_are_unique():
+def test_each_section_is_of_a_message():
     found = re.findall(r"^## (.+)$", source.text(pathlib.Path("docs/runbook.md")), re.M)
-    assert len(found) == len(set(found)) and all(re.fullmatch(r"[0-9a-f]{8}", name) for name in found)
+    assert len(found) == len(set(found))
+    assert set(found) == {message["id"] for message in MESSAGES}
