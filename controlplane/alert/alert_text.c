@@ -33,11 +33,21 @@ const char *alert_kind_name(const struct digest_message *m)
 	return names[m->kind];
 }
 
+/* A kind's name as people say it: without its module, one of many. */
+static const char *kind_word(const json_t *record)
+{
+	const char *kind = incident_text(record, "kind");
+
+	if (!strcmp(kind, "ltm pool members"))
+		return "pool member";
+	return strncmp(kind, "ltm ", 4) ? kind : kind + 4;
+}
+
 /* "pool member /Common/10.0.0.1:80 of /Common/web"; without an object: what the record says. */
 static void subject_object(const struct incident *i, char *out, size_t size)
 {
 	const json_t *r = record_of(i);
-	const char *kind = incident_text(r, "kind"), *object = incident_text(r, "object");
+	const char *kind = kind_word(r), *object = incident_text(r, "object");
 	const char *owner = incident_text(r, "owner"), *text = incident_text(r, "text");
 
 	if (!r)
@@ -45,8 +55,8 @@ static void subject_object(const struct incident *i, char *out, size_t size)
 	else if (!*object)
 		snprintf(out, size, "%s", *text ? text : incident_text(r, "cause"));
 	else
-		snprintf(out, size, "%s%s%s%s%s", strncmp(kind, "ltm ", 4) ? kind : kind + 4,
-			*kind ? " " : "", object, *owner ? " of " : "", owner);
+		snprintf(out, size, "%s%s%s%s%s", kind, *kind ? " " : "", object,
+			*owner ? " of " : "", owner);
 }
 
 /* The incident that a message is named after: the worst, the first of these that still is open. */

@@ -22,7 +22,7 @@ static void take(
 	json_t *record = json_pack("{sI ss ss ss sI ss sI ss ss ss ss sI ss s{ss ss}}", "seq",
 		(json_int_t)seq, "id", "01070638", "level", "notice", "module", "ltm", "incident",
 		(json_int_t)incident, "part", part, "duration", (json_int_t)3725, "kind",
-		"ltm pool member", "object", object, "owner", "/Common/web", "cause",
+		"ltm pool members", "object", object, "owner", "/Common/web", "cause",
 		"connect: refused", "flows", (json_int_t)12, "text", "Pool member is down.",
 		"actor", "class", "monitor", "name", "/Common/http");
 

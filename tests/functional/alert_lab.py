@@ -98,7 +98,7 @@ class FakeNotifyCp:
         with self.lock:
             seq = len(self.records) + 1
             row = {"seq": seq, "time": time.time_ns() // 1000, "id": "01070638", "level": "notice", "module": "ltm",
-                   "type": "state", "kind": "ltm pool member", "object": f"/Common/10.0.0.{seq}:80",
+                   "type": "state", "kind": "ltm pool members", "object": f"/Common/10.0.0.{seq}:80",
                    "owner": "/Common/web", "actor": {"class": "monitor", "name": "/Common/http"},
                    "incident": incident or seq, "part": part, "text": "Pool member monitor status down.",
                    "cause": "connect: refused", **fields}
