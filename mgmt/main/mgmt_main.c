@@ -15,6 +15,7 @@
 #include "main/mgmt_listen.h"
 #include "main/mgmt_privileges.h"
 #include "main/mgmt_routes.h"
+#include "rest/rest_host.h"
 
 #define LISTEN_MAX 8u
 #define LISTEN_DEFAULT "127.0.0.1:8443"
@@ -199,6 +200,7 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
 	struct mgmt *m = ctx;
 
 	http_server_sweep(m->server);
+	rest_cpu_sample();
 	if (!m->stop_ns) {
 		for (unsigned i = 0; i < m->o.listen_count; i++)
 			mgmt_listen_resume(m->listeners[i]);

@@ -97,6 +97,8 @@ unsigned mgmt_routes(struct http_route routes[MGMT_ROUTES_MAX], struct mgmt_part
 			false, admit},
 		{OBSERVE_OPENAPI, handle_openapi, parts, {"application/json"}, HTTP_BODY_MAX, false,
 			admit},
+		{"/info/system", handle_rest, parts, {"application/json"}, LOGIN_BODY_MAX, true,
+			NULL},
 		{"/iControl", handle_nothing, parts, {"text/xml"}, HTTP_BODY_MAX, false, admit},
 	};
 	unsigned count = sizeof(all) / sizeof(*all);

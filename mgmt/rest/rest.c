@@ -10,6 +10,7 @@
 #include "rest/rest_download.h"
 #include "rest/rest_facts.h"
 #include "rest/rest_login.h"
+#include "rest/rest_machine.h"
 #include "rest/rest_refuse.h"
 #include "rest/rest_transaction.h"
 #include "rest/rest_files.h"
@@ -190,6 +191,13 @@ static void handle_branch(struct rest_call *call)
 		{"/mgmt/tm/sys/config", rest_config},
 		{"/mgmt/tm/sys/crypto/cert", rest_crypto},
 		{"/mgmt/tm/sys/crypto/key", rest_crypto},
+		{"/mgmt/tm/sys/memory", rest_sys_memory},
+		{"/mgmt/tm/sys/cpu", rest_sys_cpu},
+		{"/mgmt/tm/sys/host-info", rest_host_info},
+		{"/mgmt/tm/sys/hostInfo", rest_host_info},
+		{"/mgmt/tm/net/arp", rest_net_arp},
+		{"/mgmt/tm/net/ndp", rest_net_arp},
+		{"/info/system", rest_info_system},
 		{"/mgmt/tm", handle_tm},
 		{"/mgmt/shared/authz/tokens", rest_tokens},
 		{"/mgmt/shared/authz/users", rest_users},

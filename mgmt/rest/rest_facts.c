@@ -150,6 +150,13 @@ static json_t *nested_entries(const char *path, json_t *entries)
 
 	json_object_foreach(entries, name, value)
 	{
+		if (*name == '=') { /* below another path than the one it stands in */
+			snprintf(key, sizeof(key), REST_LINK "/mgmt/tm/%s", name + 1);
+			json_object_set_new(out, key,
+				json_pack("{s:{s:o}}", "nestedStats", "entries",
+					nested_entries(name + 1, value)));
+			continue;
+		}
 		if (*name != '/') {
 			json_object_set(out, name, value);
 			continue;
@@ -163,15 +170,18 @@ static json_t *nested_entries(const char *path, json_t *entries)
 	return out;
 }
 
+void rest_fact_stats(struct rest_call *call, const char *path, json_t *entries)
+{
+	http_reply_json(call->http, 200,
+		json_pack("{s:o, s:o, s:o}", "kind", rest_kind_of_path(path, "stats"), "selfLink",
+			rest_link(call->rest, "/mgmt/tm/%s", path), "entries",
+			nested_entries(path, entries)));
+	json_decref(entries);
+}
+
 static void read_stats(struct rest_call *call, const struct rest_fact *fact)
 {
-	json_t *entries = fact_json(call, fact->json);
-
-	http_reply_json(call->http, 200,
-		json_pack("{s:o, s:o, s:o}", "kind", rest_kind_of_path(fact->path, "stats"),
-			"selfLink", rest_link(call->rest, "/mgmt/tm/%s", fact->path), "entries",
-			nested_entries(fact->path, entries)));
-	json_decref(entries);
+	rest_fact_stats(call, fact->path, fact_json(call, fact->json));
 }
 
 /* Rows of lists that LTM has in partitions; others have bare names. */

@@ -33,6 +33,9 @@ const struct rest_fact *rest_fact_find(
 /* Answers a GET of it. */
 void rest_fact_read(struct rest_call *call, const struct rest_fact *fact, const char *item);
 
+/* Answers with statistics of a path; the entries are taken: names that begin with '/' have entries themselves. */
+void rest_fact_stats(struct rest_call *call, const char *path, json_t *entries);
+
 /* Whether there are facts below a path. */
 bool rest_fact_below(const char *const *segments, unsigned count);
 

@@ -143,3 +143,45 @@ def test_load_default(api):
         assert again.get("sys/ready"), "admin still has his password"
     with pytest.raises(Refused):
         api.get("ltm/pool/gone")
+
+
+def nested(reply, *path):
+    """The entries behind links, one within the other."""
+    for each in path:
+        reply = reply["entries"][LINK + each]["nestedStats"]
+    return reply["entries"]
+
+
+def test_memory_and_processors(api):
+    """As exporters, f5-sdk and telemetry read them; they say what the machine says."""
+    said = dict(line.split(":") for line in open("/proc/meminfo"))
+    total = int(said["MemTotal"].split()[0]) * 1024
+    for path in ("sys/memory", "sys/memory/stats"):
+        memory = nested(api.get(path), "sys/memory/memory-host", "sys/memory/memory-host/0")
+        assert memory["memoryTotal"]["value"] == total and 0 < memory["memoryUsed"]["value"] < total
+        assert memory["hostId"] == {"description": "0"} and memory["tmmMemoryUsed"]["value"] == 0, "no dataplane is there"
+    assert api.get("sys/memory")["kind"] == "tm:sys:memory:memorystats"
+    cpus = nested(api.get("sys/cpu"), "sys/cpu/0", "sys/cpu/0/cpuInfo")
+    host = nested(api.get("sys/host-info"), "sys/host-info/0")
+    assert host["memoryTotal"]["value"] == total and host["cpuCount"]["value"] == len(cpus) > 0
+    assert len(host[LINK + "sys/hostInfo/0/cpuInfo"]["nestedStats"]["entries"]) == len(cpus)
+    for cpu in cpus.values():
+        entries = cpu["nestedStats"]["entries"]
+        for span in ("fiveSec", "oneMin", "fiveMin"):
+            parts = [entries[f"{span}Avg{part}"]["value"] for part in
+                     ("User", "Niced", "System", "Idle", "Iowait", "Irq", "Softirq", "Stolen")]
+            assert 95 <= sum(parts) <= 105 and min(parts) >= 0, (span, parts)
+    assert refused(api, "POST", "sys/memory", {"command": "x"})[0] == 405
+    assert refused(api, "GET", "sys/memory/nothing")[0] == 404
+
+
+def test_neighbours_and_login_providers(api):
+    assert "items" not in api.get("net/arp") and api.get("net/arp")["kind"] == "tm:net:arp:arpcollectionstate"
+    for path in ("net/arp/stats", "net/ndp/stats"):
+        assert api.send("GET", path).status_code == 503, "no dataplane is there"
+    reply = api.send("GET", "/info/system?null", headers={"X-F5-Auth-Token": None})  # before anybody logs in
+    provider, = reply.json()["providers"]
+    assert provider["loginProviderName"] == "local" and provider["link"].startswith("https://localhost/mgmt/")
+    for path in ("/info", "/info/other", "/mgmt/none"):
+        message = refused(api, "GET", path)[1]
+        assert message.startswith("Public URI path not registered: ")
