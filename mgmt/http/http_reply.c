@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "http/http.h"
 
@@ -14,6 +15,9 @@ static void content_set(
 	struct http_reply *reply = &r->reply;
 
 	free(reply->body);
+	if (reply->file > 0)
+		close(reply->file);
+	reply->file = 0;
 	if (reply->stream_free)
 		reply->stream_free(reply->stream_ctx);
 	reply->next = NULL;
@@ -28,6 +32,13 @@ void http_reply(
 	struct http_request *r, unsigned status, const char *type, char *body, size_t length)
 {
 	content_set(r, status, type, body, length);
+}
+
+void http_reply_file(
+	struct http_request *r, unsigned status, const char *type, int fd, size_t length)
+{
+	content_set(r, status, type, NULL, length);
+	r->reply.file = fd;
 }
 
 void http_reply_json(struct http_request *r, unsigned status, json_t *body)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "cli/utf8.h"
 #include "http/http.h"
@@ -175,6 +176,8 @@ const char *http_request_target(struct http_request *r, const char *target)
 static void reply_clear(struct http_reply *reply)
 {
 	free(reply->body);
+	if (reply->file > 0)
+		close(reply->file);
 	for (unsigned i = 0; i < reply->header_count; i++) {
 		free((char *)reply->headers[i].name);
 		free((char *)reply->headers[i].value);

@@ -254,6 +254,10 @@ struct MHD_Response *http_response_new(
 		http_reply_busy(r);
 	if (reply->next) {
 		response = stream_new(s, reply, connection);
+	} else if (reply->file > 0) {
+		response = MHD_create_response_from_fd64(reply->length, reply->file);
+		if (response)
+			reply->file = 0;
 	} else {
 		response = MHD_create_response_from_buffer(
 			reply->length, reply->body, MHD_RESPMEM_MUST_FREE);

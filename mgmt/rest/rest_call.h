@@ -8,7 +8,8 @@
 #include "rest/rest_target.h"
 
 #define REST_LINK "https://localhost" /* clients put their own host in its place */
-#define REST_REPLY_MAX (64u << 20)    /* bytes of a list; longer ones are read in pages */
+#define REST_LIST_MAX (1024u << 20)   /* bytes of a list; longer ones are read in pages */
+#define REST_REPLY_MAX (64u << 20)    /* bytes of a command's output */
 #define REST_COORDINATION                                                                          \
 	"X-F5-REST-Coordination-Id" /* header: the change belongs to a transaction */
 

@@ -4,8 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rest/rest_refuse.h"
+
+#define HELD_MAX (16u << 20) /* bytes of a list in memory */
+
+static const char type_json[] = "application/json; charset=UTF-8";
 
 static void put_json(struct text *out, json_t *value)
 {
@@ -89,9 +94,33 @@ void rest_list_begin_stats(
 	text_printf(&l->text, ",\"entries\":{");
 }
 
+/* Memory has room for many lists, a disk for long ones. */
+static void put_aside(struct rest_list *l)
+{
+	if (!l->file)
+		l->file = tmpfile();
+	if (!l->file || fwrite(l->text.data, 1, l->text.len, l->file) != l->text.len)
+		l->text.failed = true;
+	l->filed += l->text.len;
+	l->text.len = 0;
+}
+
+/* The whole is in the file then; its descriptor, or -1. */
+static int file_take(struct rest_list *l)
+{
+	put_aside(l);
+	int fd = !l->text.failed && fflush(l->file) == 0 ? dup(fileno(l->file)) : -1;
+
+	fclose(l->file);
+	l->file = NULL;
+	return fd;
+}
+
 bool rest_list_goes_on(struct rest_list *l)
 {
-	l->too_large = l->text.len > REST_REPLY_MAX;
+	if (l->text.len > HELD_MAX)
+		put_aside(l);
+	l->too_large = l->filed > REST_LIST_MAX;
 	return !l->too_large && !l->text.failed;
 }
 
@@ -191,8 +220,16 @@ void rest_list_end(struct rest_list *l, json_int_t total)
 		rest_refuse(l->call);
 		return;
 	}
-	http_reply(
-		l->call->http, 200, "application/json; charset=UTF-8", l->text.data, l->text.len);
+	if (!l->file) {
+		http_reply(l->call->http, 200, type_json, l->text.data, l->text.len);
+		return;
+	}
+	int fd = file_take(l);
+	text_fini(&l->text);
+	if (fd > 0)
+		http_reply_file(l->call->http, 200, type_json, fd, l->filed);
+	else
+		http_reply_error(l->call->http, 500, "The list cannot be kept for sending.");
 }
 
 void rest_list_drop(struct rest_list *l)
@@ -200,4 +237,7 @@ void rest_list_drop(struct rest_list *l)
 	if (l->too_large)
 		l->call->lost = -EMSGSIZE;
 	text_fini(&l->text);
+	if (l->file)
+		fclose(l->file);
+	l->file = NULL;
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of a collection, written row by row so that only the text is ever held. */
+/* The text of a collection, written row by row: a long one into a file without a name, so that memory is bounded. */
 #ifndef WEIR_REST_REST_LIST_H
 #define WEIR_REST_REST_LIST_H
+
+#include <stdio.h>
 
 #include "rest/rest_call.h"
 
 struct rest_list {
 	struct rest_call *call;
-	struct text text;
+	struct text text;      /* what is not in the file yet */
+	FILE *file;	       /* of a long list; NULL: none yet */
+	size_t filed;	       /* bytes in it */
 	json_int_t skip, left; /* of rows that still come; left < 0: no limit */
 	json_int_t matched;    /* rows that passed the filter */
 	json_int_t written;

@@ -343,7 +343,7 @@ static void refuse_lost(struct rest_call *call)
 	else if (call->lost == -EMSGSIZE)
 		http_reply_error(call->http, 413,
 			"The answer is longer than %u MiB: read it in pages, with $top and $skip.",
-			REST_REPLY_MAX >> 20);
+			REST_LIST_MAX >> 20);
 	else
 		reply_config(call, 500, REST_ERROR_LOST,
 			"The connection to mcpd has been lost, try again.", NULL);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What programs do with a BIG-IP's REST interface beside its objects: folders, files, a fresh start, facts."""
 import contextlib
+import pathlib
+import re
 
 import pytest
 from cp_alone import Cp
@@ -185,3 +187,20 @@ def test_neighbours_and_login_providers(api):
     for path in ("/info", "/info/other", "/mgmt/none"):
         message = refused(api, "GET", path)[1]
         assert message.startswith("Public URI path not registered: ")
+
+
+def test_a_list_of_a_hundred_thousand(api):
+    """At once, without pages, and without the memory for it."""
+    def rss():
+        return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{api.daemon.pid}/status").read_text())[1])
+    count, step = 100_000, 20_000
+    for first in range(0, count, step):
+        nodes = "".join(f"ltm node n{n} {{\n    address 10.{n >> 16}.{n >> 8 & 255}.{n & 255}\n"
+                        f"    description \"{'x' * 400}\"\n}}\n" for n in range(first, first + step))
+        api.weir.ask("load", text=nodes, merge=True)
+    before = rss()
+    reply = api.call("GET", "ltm/node")
+    assert rss() - before < 64 << 10, "KiB"
+    assert len(reply.content) > 64 << 20 and int(reply.headers["Content-Length"]) == len(reply.content)
+    items = reply.json()["items"]
+    assert len(items) == count and items[-1]["description"] == "x" * 400
