@@ -192,7 +192,7 @@ def test_neighbours_and_login_providers(api):
 def test_a_list_of_a_hundred_thousand(api):
     """At once, without pages, and without the memory for it."""
     def rss():
-        return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{api.daemon.pid}/status").read_text())[1])
+        return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{api.pid}/status").read_text())[1])
     count, step = 100_000, 20_000
     for first in range(0, count, step):
         nodes = "".join(f"ltm node n{n} {{\n    address 10.{n >> 16}.{n >> 8 & 255}.{n & 255}\n"
