@@ -4,7 +4,7 @@ import subprocess
 
 from topo.snmp import MIBS
 
-MODULES = "WEIR-COMPAT-MIB:WEIR-LTM-MIB:WEIR-SYSTEM-MIB"
+MODULES = "WEIR-COMPAT-MIB:WEIR-EVENTS-MIB:WEIR-LTM-MIB:WEIR-SYSTEM-MIB"
 
 
 def translate(*words):
