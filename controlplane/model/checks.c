@@ -106,6 +106,17 @@ bool domain_name_ok(const char *name)
 	return total > 0 && total <= 253;
 }
 
+/* It stands in the heads of mail, in log lines and in what snmpd reads. */
+static int check_host_name(struct model *m, struct item *it, struct model_error *err)
+{
+	const struct global_settings *g = it->data;
+	const char *name = strings_text(&m->strings, g->conf.hostname);
+
+	if (domain_name_ok(name))
+		return 0;
+	return fail(m, err, -EINVAL, it, "hostname", "\"%s\" is no domain name", name);
+}
+
 static int check_node(struct model *m, struct item *it, struct model_error *err)
 {
 	const struct node *n = it->data;
@@ -476,6 +487,8 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 		return check_access(m, it, err);
 	case KIND_HTTPD:
 		return check_httpd(m, it, err);
+	case KIND_GLOBAL_SETTINGS:
+		return check_host_name(m, it, err);
 	case KIND_SYSLOG:
 	case KIND_SNMP_COMMUNITY:
 	case KIND_SNMP_USER:

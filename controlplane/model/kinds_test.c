@@ -212,6 +212,10 @@ static void test_settings(void)
 	struct model *m = model_new();
 
 	must(m, "modify sys global-settings hostname lb1.example");
+	must_fail(m, "modify sys global-settings hostname \"lb1\\nrwcommunity x\"",
+		"sys global-settings: hostname: \"lb1\nrwcommunity x\" is no domain name");
+	must_fail(m, "modify sys global-settings hostname none",
+		"sys global-settings: hostname: \"\" is no domain name");
 	must(m, "modify sys ntp servers { 192.0.2.1 192.0.2.2 } timezone Europe/Berlin");
 	must(m, "modify sys syslog remote-servers add { r { host 192.0.2.9 } }");
 	must(m, "modify sys snmp sys-contact me");
