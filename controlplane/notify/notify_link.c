@@ -202,6 +202,8 @@ void notify_link_report_due(struct notify *n)
 
 void notify_link_tested(struct notify *n, uint64_t number, bool ok, const char *reason)
 {
+	if (!n->link)
+		return;
 	json_array_append_new(
 		n->link->tested, json_pack("{s:I,s:b,s:s%}", "number", (json_int_t)number, "ok", ok,
 					 "reason", reason, strlen(reason)));

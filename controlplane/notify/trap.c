@@ -23,14 +23,13 @@
 struct trap {
 	struct receiver *r;
 	const json_t *settings;
-	bool inform, v3;
+	bool inform;
 	struct notify_dial *dial;
 	uint64_t since_ns;	      /* dialled */
 	struct session_list *session; /* NULL: not connected */
-	bool ready;		      /* session is the one to send with */
 	bool closing;
 	struct event *readable, *check;
-	struct trap_engine engine; /* the authoritative one; length 0: not known yet */
+	struct trap_engine engine; /* of traps; of informs it is the other end's: length 0 */
 	struct held held;
 	uint64_t sent;
 	const char *fault; /* learnt in a callback: it ends the session behind it */
@@ -48,7 +47,6 @@ static void trap_close(struct trap *t, const char *reason)
 		event_free(t->readable);
 	t->readable = NULL;
 	t->session = NULL;
-	t->ready = false;
 	t->fault = NULL;
 	t->closing = true;
 	trap_session_free(s);
@@ -61,41 +59,20 @@ static void trap_reset(void *self)
 	trap_close(self, "the receiver does not answer");
 }
 
-static int on_answer(
-	int operation, struct snmp_session *s, int id, struct snmp_pdu *pdu, void *magic);
-
-/* RFC 3414, section 4: whoever acknowledges is asked first for its engine. */
-static const char *engine_ask(struct trap *t)
-{
-	netsnmp_pdu *pdu = snmp_pdu_create(SNMP_MSG_GET);
-
-	if (!pdu)
-		return "no memory";
-	pdu->version = SNMP_VERSION_3;
-	pdu->securityName = strdup("");
-	pdu->securityLevel = SNMP_SEC_LEVEL_NOAUTH;
-	pdu->securityModel = SNMP_SEC_MODEL_USM;
-	if (snmp_sess_async_send(t->session, pdu, on_answer, t))
-		return NULL;
-	snmp_free_pdu(pdu);
-	return "the question for its engine cannot be sent";
-}
-
 static void on_readable(evutil_socket_t fd, short what, void *ctx);
 
 static const char *session_open(struct trap *t, int fd)
 {
 	const char *reason;
 
-	t->session = trap_session_new(
-		t->settings, fd, t->v3 && t->engine.length ? &t->engine : NULL, &reason);
+	t->session =
+		trap_session_new(t->settings, fd, t->engine.length ? &t->engine : NULL, &reason);
 	if (!t->session)
 		return reason;
 	t->readable = event_new(receiver_base(t->r), fd, EV_READ | EV_PERSIST, on_readable, t);
 	if (!t->readable || event_add(t->readable, NULL))
 		return "no memory";
-	t->ready = !t->v3 || t->engine.length;
-	return t->ready ? NULL : engine_ask(t);
+	return NULL;
 }
 
 static void on_dialled(void *ctx, int fd, const char *reason)
@@ -107,15 +84,15 @@ static void on_dialled(void *ctx, int fd, const char *reason)
 		reason = session_open(t, fd);
 	if (reason)
 		receiver_failed(t->r, reason);
-	else if (t->ready)
+	else
 		receiver_more(t->r);
 }
 
 static bool ready(struct trap *t)
 {
-	if (t->ready)
+	if (t->session)
 		return t->held.count < (t->inform ? INFORMS_MAX : TRAPS_MAX);
-	if (t->session || t->dial)
+	if (t->dial)
 		return false;
 	t->since_ns = clock_ns();
 	t->dial = notify_dial(receiver_base(t->r),
@@ -128,16 +105,6 @@ static bool ready(struct trap *t)
 }
 
 /* --- what comes back -------------------------------------------------------------------------------- */
-
-static void engine_learn(struct trap *t, const struct snmp_pdu *pdu)
-{
-	if (!pdu->securityEngineIDLen || pdu->securityEngineIDLen > sizeof(t->engine.id)) {
-		t->fault = "it answers without an engine";
-		return;
-	}
-	memcpy(t->engine.id, pdu->securityEngineID, pdu->securityEngineIDLen);
-	t->engine.length = pdu->securityEngineIDLen;
-}
 
 static void acknowledged(struct trap *t, const struct snmp_pdu *pdu)
 {
@@ -161,8 +128,6 @@ static int on_answer(
 		t->fault = "the receiver does not answer";
 	else if (operation != NETSNMP_CALLBACK_OP_RECEIVED_MESSAGE)
 		t->fault = "the receiver's answer is wrong";
-	else if (!t->ready)
-		engine_learn(t, pdu);
 	else if (pdu->command == SNMP_MSG_RESPONSE)
 		acknowledged(t, pdu);
 	else if (pdu->command == SNMP_MSG_REPORT)
@@ -177,13 +142,7 @@ static void trap_follow(struct trap *t)
 	unsigned count = 0;
 
 	if (t->fault) {
-		t->engine.length = t->inform ? 0 : t->engine.length;
 		receiver_failed(t->r, t->fault);
-		return;
-	}
-	if (t->session && !t->ready && t->engine.length) {
-		trap_close(t, "");
-		ready(t);
 		return;
 	}
 	while (count < t->held.count &&
@@ -191,7 +150,7 @@ static void trap_follow(struct trap *t)
 			   : now - held_at(&t->held, count)->since_ns >= REFUSED_NS))
 		count++;
 	held_taken(&t->held, t->r, count);
-	if (count && t->ready)
+	if (count && t->session)
 		receiver_more(t->r);
 }
 
@@ -260,7 +219,7 @@ static void trap_test(void *self, uint64_t number)
 
 	if (!ready(t)) {
 		receiver_tested(t->r, number, false,
-			t->ready ? "too much waits already" : "is not connected");
+			t->session ? "too much waits already" : "is not connected");
 		return;
 	}
 	record = receiver_test_record(t->r, number);
@@ -271,12 +230,12 @@ static void trap_test(void *self, uint64_t number)
 	json_decref(record);
 }
 
-/* A receiver is found, and asked for its engine, before there is something to say. */
+/* A receiver is found before there is something to say. */
 static void trap_tick(void *self)
 {
 	struct trap *t = self;
 
-	if (!t->ready && (t->dial || t->session) && clock_ns() - t->since_ns > DIAL_NS)
+	if (t->dial && clock_ns() - t->since_ns > DIAL_NS)
 		receiver_failed(t->r, "the receiver does not answer");
 	else
 		ready(t);
@@ -304,7 +263,6 @@ static void *trap_create(struct receiver *r, const json_t *settings, const char 
 	t->r = r;
 	t->settings = settings;
 	t->inform = !strcmp(text_of(settings, "notify-type"), "inform");
-	t->v3 = !strcmp(text_of(settings, "version"), "3");
 	if (!t->inform) {
 		t->engine = *own;
 		if (*engine)

@@ -166,12 +166,8 @@ struct session_list *trap_session_new(
 		s.securityModel = SNMP_SEC_MODEL_USM;
 		if (engine)
 			engine_fill(&s, engine);
-		if (engine && !*reason)
+		if (!*reason)
 			*reason = user_fill(&s, settings);
-		if (!engine) {
-			s.securityName = (char *)"";
-			s.securityLevel = SNMP_SEC_LEVEL_NOAUTH;
-		}
 	} else {
 		s.version = SNMP_VERSION_2c;
 		s.community = (u_char *)community;
@@ -188,10 +184,26 @@ struct session_list *trap_session_new(
 	return made;
 }
 
+/* The library keeps users with their keys: another password would not be taken for a known one. */
+static void user_forget(const netsnmp_session *s)
+{
+	struct usmUser *user = NULL;
+
+	if (s->securityEngineID && s->securityName)
+		user = usm_get_user(s->securityEngineID, s->securityEngineIDLen, s->securityName);
+	if (!user)
+		return;
+	usm_remove_user(user);
+	usm_free_user(user);
+}
+
 void trap_session_free(struct session_list *s)
 {
-	if (s)
-		snmp_sess_close(s);
+	if (!s)
+		return;
+	if (snmp_sess_session(s)->version == SNMP_VERSION_3)
+		user_forget(snmp_sess_session(s));
+	snmp_sess_close(s);
 }
 
 int trap_session_read(struct session_list *s)

@@ -15,9 +15,9 @@
 void trap_library_init(void);
 
 /*
- * A session as the settings say, on a connected socket that it owns from then on. engine: the authoritative one, of
- * version 3; NULL with version 3: a session that only finds out the other end's. NULL: *reason says why, and the socket
- * is closed.
+ * A session as the settings say, on a connected socket that it owns from then on. engine: the
+ * authoritative one, of version 3; NULL: the other end, which is asked for its own with the first
+ * message. NULL: *reason says why, and the socket is closed.
  */
 struct session_list *trap_session_new(
 	const json_t *settings, int fd, const struct trap_engine *engine, const char **reason);

@@ -20,7 +20,8 @@ USER = {"version": "3", "security-name": "weir", "auth-password": "signed and se
 WAYS = {"v2c trap": {"version": "2c", "community": "secret"},
         "v2c inform": {"version": "2c", "community": "secret", "notify-type": "inform"},
         "v3 signed trap": {**USER, "security-level": "auth-no-privacy", "auth-protocol": "sha"},
-        "v3 trap": {**USER, "security-level": "auth-privacy"}}
+        "v3 trap": {**USER, "security-level": "auth-privacy"},
+        "v3 inform": {**USER, "security-level": "auth-privacy", "notify-type": "inform"}}
 
 
 class TrapReceiver:
@@ -47,7 +48,7 @@ class TrapReceiver:
     def start(self):
         (self.dir / "conf").write_text(self._users() + "format2 %v\\n\nformat1 %v\\n\n")
         self.process = self.lab.ns.popen(
-            ["/usr/sbin/snmptrapd", "-f", "-n", "-C", "-c", self.dir / "conf", "-On", "-Lf", self.out,
+            ["/usr/sbin/snmptrapd", "-f", "-n", "-C", "-c", self.dir / "conf", "-On", "-A", "-Lf", self.out,
              "-m", "", f"udp:127.0.0.1:{PORT}"], env={**os.environ, "SNMP_PERSISTENT_DIR": str(self.dir)},
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: f":{PORT} " in self.lab.ns.run(["ss", "-Huln"]).stdout, "snmptrapd listens", 15)
@@ -124,3 +125,15 @@ def test_daemon_killed(lab, trapd):  # noqa: F811
 def test_the_test_message(lab, trapd):  # noqa: F811
     wait_until(lambda: lab.cp.test(NAME, 5) or (lab.cp.tested.get(5) or {}).get("ok"), "the test works", 15, pause=0.5)
     assert "Test 5 of receiver trap:/Common/t" in trapd.text()
+
+
+def test_wrong_password_is_told(lab):  # noqa: F811
+    """An inform says why it is not taken; a trap cannot."""
+    row = {"name": NAME, "kind": "trap", "host": "127.0.0.1", "port": PORT, **WAYS["v3 inform"]}
+    trapd = TrapReceiver(lab, row).start()
+    lab.receive({**row, "auth-password": "quite another"})
+    lab.cp.write()
+    wait_until(lambda: lab.cp.report(NAME, "error"), "the fault is told", 30)
+    lab.cp.configure(row)
+    trapd.wait_all(1)
+    trapd.stop()

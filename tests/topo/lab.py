@@ -222,6 +222,7 @@ def serve(args, topo):
     for folder in ("ssl", "external-monitors"):
         (conf_dir / folder).mkdir(parents=True)
     picture.start_weir(*configuration(picture), workers=args.workers, driver=args.port_driver, conf_dir=conf_dir,
+                       notify=True,
                        cp_options=["--initial-password-file", PASSWORD_FILE, "--snmp-user", AGENT_USER])
     watched(picture.weir)
     print(f"sending {REQUESTS} requests to http://{wc.join(address, 80)} from {picture.client}", flush=True)
