@@ -5,9 +5,11 @@
 """
 
 import pytest
+from cp_alone import Cp
 
-from topo import standard
+from topo import Topology, standard, wait_until
 from topo.api import Api, Refused
+from topo.weir import NOTIFY_USER, Daemon, program
 
 PORT = 5514
 
@@ -50,3 +52,37 @@ def test_wrong_names(api):
     with pytest.raises(Refused) as refused:
         api.post("/mgmt/weir/receivers", {})
     assert refused.value.status == 405
+
+
+@pytest.fixture
+def told():
+    """weir-cp with weir-notify, and one log server that the test plays."""
+    with Topology() as top:
+        top.dir.chmod(0o755)
+        cp = Cp(top.namespace("cp"), top.dir)
+        cp.daemon.arguments += ["--notify-user", NOTIFY_USER]
+        notify = Daemon(cp.ns, "weir-notify", ["--run-dir", top.dir, "--state-dir", top.dir / "state",
+                                               "--user", NOTIFY_USER], top.dir)
+        cp.start()
+        notify.start()
+        yield cp
+        notify.stop()
+        cp.stop()
+
+
+def weirsh(cp, words):
+    return cp.ns.run([program("weirsh"), "--run-dir", cp.run_dir, *words.split()], check=False)
+
+
+def test_of_a_receiver(told):
+    """test sys receiver says whether the message was taken; show sys receiver, what waits."""
+    told.edit("modify", f"sys syslog remote-servers add {{ logs {{ host 127.0.0.1 remote-port {PORT} protocol tcp }} }}")
+    wait_until(lambda: "refused" in weirsh(told, "show sys receiver syslog:logs").stdout.lower(), "nobody listens", 20)
+    failed = weirsh(told, "test sys receiver syslog:logs")
+    assert failed.returncode == 1 and "syslog:logs: " in failed.stderr
+    with told.ns.socket() as server:
+        server.bind(("127.0.0.1", PORT))
+        server.listen(4)
+        wait_until(lambda: "works" in weirsh(told, "show sys receiver syslog:logs").stdout, "it is told", 70)
+        done = weirsh(told, "test sys receiver syslog:logs")
+        assert (done.returncode, done.stdout) == (0, "syslog:logs has taken the message\n"), done.stderr
