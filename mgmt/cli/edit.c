@@ -217,10 +217,11 @@ static bool has_nul(struct shell *sh, const char *name, const char *text, size_t
 
 static enum outcome config_load(struct shell *sh, const struct cli_command *c)
 {
-	json_t *request = json_pack("{s:s, s:b, s:b, s:b}", "op", "load", "verify",
-		(c->flags & CLI_VERIFY) != 0, "merge", (c->flags & CLI_MERGE) != 0, "default",
-		(c->flags & CLI_DEFAULT) != 0);
+	json_t *request = json_pack("{s:s, s:b, s:b}", "op", "load", "verify",
+		(c->flags & CLI_VERIFY) != 0, "merge", (c->flags & CLI_MERGE) != 0);
 
+	if (c->flags & CLI_DEFAULT)
+		json_object_set_new(request, "default", json_true());
 	if (c->options) {
 		const struct word *file = c->option[0].value;
 		size_t length;
