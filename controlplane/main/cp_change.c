@@ -82,7 +82,7 @@ static int target_find(const struct cp_user *user, int kind, const char *owner, 
 	if ((model_kinds[kind].owner >= 0) != (*owner != 0))
 		return bad(err, -EINVAL, "owner", *owner ? "this kind has none" : "is missing");
 	if (*owner) {
-		o = model_find(user->cp->model, model_kinds[kind].owner, ID_NONE, owner);
+		o = model_find_owner(user->cp->model, kind, owner);
 		if (!o || (cp_hidden(user, o) && user->class != HOLD_AGENT))
 			return not_found(err, model_kinds[model_kinds[kind].owner].words, owner);
 		out->owner_id = o->id;

@@ -60,7 +60,7 @@ static const struct object *object_of(const struct cp *cp, const json_t *row)
 
 	if (k < 0 || !object || (model_kinds[k].owner >= 0) != (owner != NULL))
 		return NULL;
-	if (owner && !(over = model_find(cp->model, model_kinds[k].owner, ID_NONE, owner)))
+	if (owner && !(over = model_find_owner(cp->model, k, owner)))
 		return NULL;
 	return model_find(cp->model, k, over ? over->id : ID_NONE, object);
 }

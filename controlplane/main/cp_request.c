@@ -79,12 +79,7 @@ int cp_kind(const char *words)
 			return k;
 	/* "ltm pool members", as people say, for the block "members" of "ltm pool". */
 	for (int k = 0; k < MODEL_KINDS; k++) {
-		const struct kind *owner =
-			model_kinds[k].owner >= 0 ? &model_kinds[model_kinds[k].owner] : NULL;
-		size_t n = owner ? strlen(owner->words) : 0;
-
-		if (owner && !strncmp(owner->words, words, n) && words[n] == ' ' &&
-			!strcmp(words + n + 1, model_kinds[k].words))
+		if (model_kinds[k].owner >= 0 && !strcmp(model_kinds[k].full, words))
 			return k;
 	}
 	return -1;
@@ -115,7 +110,7 @@ bool cp_find_owner(struct cp *cp, struct ipc_request *r, enum model_kind kind, c
 	}
 	if (!owner)
 		return true;
-	o = model_find(cp->model, owner_kind, ID_NONE, owner);
+	o = model_find_owner(cp->model, kind, owner);
 	if (!o || !cp_may_enter(r, o)) {
 		not_there(r, owner_kind, owner);
 		return false;
@@ -149,13 +144,15 @@ bool cp_ids_add(struct cp_ids *ids, uint32_t id)
 	return true;
 }
 
-static bool ids_children(struct cp_ids *ids, const struct model *m, const struct object *owner)
+static bool ids_children(
+	struct cp_ids *ids, const struct model *m, enum model_kind kind, const struct object *owner)
 {
 	const struct object *o;
 	bool ok = true;
 
 	for (unsigned i = 0; ok && (o = model_child_at(m, owner, i)); i++)
-		ok = cp_ids_add(ids, o->id);
+		if (o->kind == kind)
+			ok = cp_ids_add(ids, o->id);
 	return ok;
 }
 
@@ -169,10 +166,10 @@ bool cp_ids_kind(struct cp_ids *ids, const struct model *m, enum model_kind kind
 		for (unsigned i = 0; ok && (o = model_at(m, kind, i)); i++)
 			ok = cp_ids_add(ids, o->id);
 	else if (owner_id != ID_NONE)
-		ok = ids_children(ids, m, model_get(m, owner_id));
+		ok = ids_children(ids, m, kind, model_get(m, owner_id));
 	else
 		for (unsigned i = 0; ok && (o = model_at(m, owner_kind, i)); i++)
-			ok = ids_children(ids, m, o);
+			ok = ids_children(ids, m, kind, o);
 	return ok;
 }
 

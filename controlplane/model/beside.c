@@ -13,7 +13,7 @@ static int derive(struct model *m, struct item *it, const char *field, const cha
 	struct model_error *err)
 {
 	const struct field *f = model_field_find(it->o.kind, NULL, field);
-	uint64_t given = it->given;
+	field_mask given = it->given;
 	int rc = set_text(m, it, f, text, err);
 
 	it->given = given;
@@ -174,8 +174,9 @@ static int virtual_profile(struct model *m, struct item *it, struct model_error 
 	const struct virtual *v = it->data;
 
 	order_fix(&it->children);
-	if (it->children.count)
-		return 0;
+	for (unsigned i = 0; i < it->children.count; i++)
+		if (it->children.v[i]->o.kind == KIND_VIRTUAL_PROFILE)
+			return 0;
 	return change_create(m, KIND_VIRTUAL_PROFILE, it,
 		v->conf.ip_protocol == 17 ? "/Common/udp" : "/Common/fastL4", ID_NONE, NULL, err);
 }
@@ -191,7 +192,7 @@ static int virtual_mask(
 {
 	struct virtual *v = it->data;
 	struct virtual_address *a = address->data;
-	uint64_t bit = 1ull << field_index(it, model_field_find(KIND_VIRTUAL, NULL, "mask"));
+	field_mask bit = field_bit(it, model_field_find(KIND_VIRTUAL, NULL, "mask"));
 
 	if (a->conf.mask == v->conf.mask)
 		return 0;
@@ -251,7 +252,7 @@ static int virtual_complete(struct model *m, struct item *it, struct model_error
 	if (rc)
 		return rc;
 	bool v4 = ip_is_v4(&((const struct virtual_address *)address->data)->conf.address);
-	if (!(it->given & 1ull << field_index(it, source)) && ip_is_v4(&v->conf.source.addr) != v4)
+	if (!(it->given & field_bit(it, source)) && ip_is_v4(&v->conf.source.addr) != v4)
 		rc = derive(m, it, "source", v4 ? "0.0.0.0/0" : "::/0", err);
 	return rc ? rc : virtual_profile(m, it, err);
 }
@@ -315,7 +316,7 @@ static int address_from_name(struct model *m, struct item *it, struct ip_addr *a
 
 	if (ip_equal(addr, &none) &&
 		name_address(path_name(it->o.path), addr, why, sizeof(why)) == 0) {
-		it->given |= 1ull << field_index(it, model_field_find(it->o.kind, NULL, "address"));
+		it->given |= field_bit(it, model_field_find(it->o.kind, NULL, "address"));
 		item_rekey(m, it);
 	}
 	return 0;
@@ -328,10 +329,10 @@ static int floating(
 	struct item *to = item_of(m, group);
 	uint8_t derived = to && ((const struct traffic_group *)to->data)->conf.is_floating;
 
-	if (it->given & 1ull << field_index(it, f) && *value != derived)
+	if (it->given & field_bit(it, f) && *value != derived)
 		return fail(m, err, -EINVAL, it, "floating",
 			"follows from traffic-group, which is %s", to ? to->o.path : "none");
-	it->given &= ~(1ull << field_index(it, f));
+	it->given &= ~field_bit(it, f);
 	*value = derived;
 	return 0;
 }
@@ -362,7 +363,7 @@ static int user_complete(struct model *m, struct item *it, struct model_error *e
 
 	if (rc)
 		return rc;
-	if (((struct user *)it->data)->conf.description || it->given & 1ull << field_index(it, f))
+	if (((struct user *)it->data)->conf.description || it->given & field_bit(it, f))
 		return 0;
 	return derive(m, it, f->name, it->o.path, err);
 }
@@ -379,6 +380,11 @@ int beside_complete(struct model *m, struct item *it, struct model_error *err)
 	case KIND_VIRTUAL_PROFILE:
 		return child_target(
 			m, it, "profile", &((struct virtual_profile *)data)->conf.profile, err);
+	case KIND_VIRTUAL_POLICY:
+		return child_target(
+			m, it, "policy", &((struct virtual_policy *)data)->conf.policy, err);
+	case KIND_POLICY:
+		return policy_complete(m, it);
 	case KIND_VLAN_INTERFACE:
 		return child_target(
 			m, it, "interface", &((struct vlan_interface *)data)->conf.interface, err);
@@ -443,7 +449,7 @@ bool field_inherits(const struct item *it, const struct field *f)
 /* What a built-in object came with and its parent did not counts as given, too. */
 static bool is_given(const struct item *it, const struct field *f, const struct item *parent)
 {
-	if (it->given & 1ull << field_index(it, f))
+	if (it->given & field_bit(it, f))
 		return true;
 	return it->base && (!parent->base || memcmp(field_in(f, it->base),
 						     field_in(f, parent->base), f->size) != 0);
@@ -469,7 +475,7 @@ static int inherit(struct model *m, struct item *it, unsigned depth, struct mode
 		if (!item_touch(m, it))
 			return fail(m, err, -ENOMEM, it, f->name, "no memory");
 		/* what is the parent's is inherited, also if it was said: a client writes back all it read */
-		it->given &= ~(1ull << i);
+		it->given &= ~((field_mask)1 << i);
 		field_count_texts(m, f, field_in(f, parent->data), 1);
 		field_put(m, it, f, field_in(f, parent->data));
 	}

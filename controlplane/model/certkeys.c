@@ -9,7 +9,7 @@ static const struct field *field_of(const char *name)
 
 static bool given(const struct item *it, const char *name)
 {
-	return it->given & 1ull << field_index(it, field_of(name));
+	return it->given & field_bit(it, field_of(name));
 }
 
 /* Whether this transaction gave the field another value. */

@@ -173,11 +173,9 @@ int change_delete(struct model *m, struct item *it, struct model_error *err)
 {
 	for (unsigned i = 0; i < it->children.count; i++) {
 		struct item *child = it->children.v[i];
-		if (child->deleted)
-			continue;
-		if (!item_touch(m, child))
-			return fail(m, err, -ENOMEM, it, NULL, "no memory");
-		delete_one(m, child);
+		int rc = child->deleted ? 0 : change_delete(m, child, err);
+		if (rc)
+			return rc;
 	}
 	if (!item_touch(m, it))
 		return fail(m, err, -ENOMEM, it, NULL, "no memory");
@@ -197,12 +195,10 @@ static const char *server_of(const struct model *m, const struct object *o)
 
 struct model_ask model_ask_of(const struct model *m, const struct object *o, enum model_deed deed)
 {
-	const struct item *owner = item_of(m, o->owner);
-
 	return (struct model_ask){.deed = deed,
 		.kind = o->kind,
 		.who = model_kinds[o->kind].who,
-		.path = owner ? owner->o.path : o->path,
+		.path = item_root(m, (const struct item *)o)->o.path,
 		.server = server_of(m, o),
 		.hold = -1};
 }
@@ -231,9 +227,13 @@ int change_check(
 	ask.field = f;
 	if (f)
 		ask.who = f->who;
-	if (m->internal || m->deferred == it || may(m, &ask))
+	if (m->internal || m->deferred == it)
 		return 0;
-	return refuse_change(m, it, f ? f->name : NULL, err);
+	if (!may(m, &ask))
+		return refuse_change(m, it, f ? f->name : NULL, err);
+	return (!f && it->o.kind == KIND_POLICY) || (f && f->action)
+		       ? 0
+		       : policy_check_change(m, it, err);
 }
 
 int change_check_hold(
@@ -254,11 +254,11 @@ int change_check_create(struct model *m, enum model_kind kind, const struct item
 	const struct model_ask ask = {.deed = MODEL_CREATE,
 		.kind = (uint8_t)kind,
 		.who = model_kinds[kind].who,
-		.path = owner ? owner->o.path : path,
+		.path = owner ? item_root(m, owner)->o.path : path,
 		.hold = -1};
 
 	if (may(m, &ask))
-		return 0;
+		return owner ? policy_check_change(m, owner, err) : 0;
 	return fail_named(m, err, -EPERM, kind, path, NULL, "your role may not create this");
 }
 

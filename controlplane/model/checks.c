@@ -37,7 +37,7 @@ size_t item_key(const struct item *it, uint8_t key[KEY_MAX])
 	memcpy(key, field_in(f, it->data), size);
 	if (f->type == TYPE_PREFIX) /* without padding */
 		size = f->host ? 16 : 17;
-	return memcmp(key, zero, size) || it->given & 1ull << field_index(it, f) ? size : 0;
+	return memcmp(key, zero, size) || it->given & field_bit(it, f) ? size : 0;
 }
 
 static int check_key(struct model *m, struct item *it, struct model_error *err)
@@ -293,9 +293,12 @@ static int check_virtual_profile(struct model *m, struct item *it, struct model_
 {
 	static const char *const contexts[] = {"all", "clientside", "serverside"};
 	const struct virtual *v = it->data;
+	unsigned profiles;
 
 	order_fix(&it->children);
 	for (unsigned i = 0; i < it->children.count; i++) {
+		if (it->children.v[i]->o.kind != KIND_VIRTUAL_PROFILE)
+			continue;
 		const struct virtual_profile *row = it->children.v[i]->data;
 		const struct item *profile = item_of(m, row->conf.profile);
 		int rc = profile ? check_profile_use(m, it, v, profile, err) : 0;
@@ -307,7 +310,10 @@ static int check_virtual_profile(struct model *m, struct item *it, struct model_
 				"sides",
 				profile->o.path, contexts[row->conf.context]);
 	}
-	if (it->children.count > 1)
+	profiles = it->children.count;
+	for (unsigned i = 0; i < it->children.count; i++)
+		profiles -= it->children.v[i]->o.kind != KIND_VIRTUAL_PROFILE;
+	if (profiles > 1)
 		return fail(m, err, -EINVAL, it, "profiles",
 			"takes one profile of a protocol: fastL4, tcp or udp");
 	return 0;
@@ -496,6 +502,9 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 	case KIND_SMTP_SERVER:
 	case KIND_ALERT:
 		return check_receiver(m, it, err);
+	case KIND_POLICY:
+	case KIND_VIRTUAL_POLICY:
+		return check_policy(m, it, err);
 	case KIND_POOL:
 	case KIND_DEFAULT_NODE_MONITOR:
 		return check_rule_of(m, it, err);

@@ -7,6 +7,7 @@
 #include "model/model_internal.h"
 
 /* Beside enum load_flags: how model_load takes objects that exist. Neither: words of a command. */
+enum { LEVELS = 3 };
 enum { LOAD_WHOLE = 0x100, LOAD_PART = 0x200 };
 
 /* conf_grammar: at most a section for each kind, what the store has beside them, the end. */
@@ -25,9 +26,9 @@ struct conf {
 	struct model_error *err;
 	unsigned flags; /* enum load_flags */
 	int rc;
-	char verb[24]; /* of the next name or list */
+	char verb[48]; /* of the next name or list */
 	uint32_t id;   /* of the next object, from the store */
-	struct conf_level level[2];
+	struct conf_level level[LEVELS];
 	unsigned depth; /* open levels */
 	unsigned hold_part;
 	enum hold_class hold_class;
@@ -77,7 +78,9 @@ static int target_add(struct conf_level *l, struct item *it)
 
 static struct item *level_owner(void)
 {
-	return conf->depth == 2 && conf->level[0].count ? conf->level[0].target[0] : NULL;
+	const struct conf_level *above = conf->depth > 1 ? &conf->level[conf->depth - 2] : NULL;
+
+	return above && above->count ? above->target[0] : NULL;
 }
 
 static int create(enum model_kind kind, const char *path, struct item **it)
@@ -104,10 +107,11 @@ static int load_reset(struct item *it)
 	return rc;
 }
 
-static void children_unseen(struct item *it)
+static void children_unseen(struct item *it, enum model_kind kind)
 {
 	for (unsigned i = 0; i < it->children.count; i++)
-		it->children.v[i]->unseen = !item_is_ephemeral(it->children.v[i]);
+		if (it->children.v[i]->o.kind == kind)
+			it->children.v[i]->unseen = !item_is_ephemeral(it->children.v[i]);
 }
 
 /* The object as the text has it, whether it exists or not. */
@@ -149,6 +153,8 @@ static int take_all(struct conf_level *l, bool delete)
 
 	order_fix(o);
 	for (unsigned i = 0; !rc && i < o->count; i++) {
+		if (o->v[i]->o.kind != l->kind)
+			continue;
 		if (!delete)
 			rc = target_add(l, o->v[i]);
 		else if (!o->v[i]->deleted && !o->v[i]->o.builtin && !item_is_ephemeral(o->v[i]))
@@ -187,8 +193,12 @@ static enum model_kind section_kind(const char *section)
 {
 	enum model_kind kind = 0;
 
-	if (conf->depth)
-		return (enum model_kind)model_kinds[conf->level[0].kind].child;
+	if (conf->depth) {
+		int child = model_kinds[conf->level[conf->depth - 1].kind].child;
+		while (strcmp(model_kinds[child].section, section))
+			child = model_kinds[child].sibling;
+		return (enum model_kind)child;
+	}
 	while (model_kinds[kind].owner >= 0 || strcmp(model_kinds[kind].section, section))
 		kind++;
 	return kind;
@@ -196,13 +206,16 @@ static enum model_kind section_kind(const char *section)
 
 int conf_on_verb(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result)
 {
+	struct conf_level *l = conf->depth ? &conf->level[conf->depth - 1] : NULL;
+
 	snprintf(conf->verb, sizeof(conf->verb), "%s", value);
 	*(void **)result = NULL;
-	if (!take_verb("replace"))
+	if (strncmp(conf->verb, CONF_ONLY, sizeof(CONF_ONLY) - 1) || !l)
 		return 0;
-	for (unsigned i = 0; i < conf->level[0].count; i++)
-		children_unseen(conf->level[0].target[i]);
-	conf->level[0].replace = true;
+	for (unsigned i = 0; i < l->count; i++)
+		children_unseen(l->target[i], section_kind(conf->verb + sizeof(CONF_ONLY) - 1));
+	l->replace = true;
+	conf->verb[0] = '\0';
 	return 0;
 }
 
@@ -424,7 +437,7 @@ int conf_apply(
 	rc = conf_run(text);
 	conf = NULL;
 	m->internal = internal;
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < LEVELS; i++)
 		free(state.level[i].target);
 	if (rc && !err->code)
 		rc = fail_named(m, err, rc, MODEL_KINDS, "", NULL, "no memory");

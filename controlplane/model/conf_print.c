@@ -20,7 +20,7 @@ bool value_is_default(const struct model *m, const struct item *it, const struct
 	if (it->base)
 		return !memcmp(p, field_in(f, it->base), f->size);
 	if (field_inherits(it, f))
-		return !(it->given & 1ull << field_index(it, f));
+		return !(it->given & field_bit(it, f));
 	if (f->type == TYPE_REF && f->default_text) {
 		struct item *to = item_of(m, *(const uint32_t *)p);
 		return to && !strcmp(to->o.path, f->default_text);
@@ -33,7 +33,7 @@ bool value_is_default(const struct model *m, const struct item *it, const struct
 
 static void indent(struct text *out, unsigned depth)
 {
-	text_add(out, "                    ", depth * 4);
+	text_add(out, "                                ", depth * 4);
 }
 
 static void print_value(
@@ -73,7 +73,10 @@ static void print_list(const struct model *m, const struct item *it, const struc
 	}
 	for (unsigned i = 0; i < list->count; i++) {
 		indent(out, depth + 1);
-		list_text(m, f, list->entry[i], out);
+		if (f->type == TYPE_STRINGS)
+			text_add_word(out, strings_text(&m->strings, list->entry[i]));
+		else
+			list_text(m, f, list->entry[i], out);
 		text_printf(out, "\n");
 	}
 	indent(out, depth);
@@ -261,20 +264,24 @@ static void print_children(const struct model *m, const struct item *it, unsigne
 	unsigned depth, struct text *out)
 {
 	struct order *o = &((struct item *)it)->children;
-	bool any = false;
+	int kind = -1;
 
 	order_fix(o);
 	for (unsigned i = 0; i < o->count; i++) {
 		if (!item_shows(o->v[i], flags))
 			continue;
-		if (!any) {
+		if (kind != o->v[i]->o.kind) {
+			if (kind >= 0) {
+				indent(out, depth);
+				text_printf(out, "}\n");
+			}
+			kind = o->v[i]->o.kind;
 			indent(out, depth);
-			text_printf(out, "%s {\n", model_kinds[kind_of(it)->child].words);
+			text_printf(out, "%s {\n", model_kinds[kind].words);
 		}
-		any = true;
-		print_block(m, o->v[i], flags, depth + 1, false, out);
+		print_block(m, o->v[i], flags, depth + 1, true, out);
 	}
-	if (!any)
+	if (kind < 0)
 		return;
 	indent(out, depth);
 	text_printf(out, "}\n");
@@ -353,37 +360,54 @@ void model_print(const struct model *m, unsigned flags, struct text *out)
 
 /* ---- changes ---- */
 
+/* Opens the blocks of the owners in a path: "ltm pool /Common/web {", "members {". Their depth. */
+static unsigned print_owners(
+	enum model_kind kind, const char **path, const char *verb, struct text *out)
+{
+	int owner = model_kinds[kind].owner;
+	const char *rest = *path;
+	unsigned depth;
+
+	if (owner < 0) {
+		text_printf(out, "%s%s ", verb, model_kinds[kind].words);
+		return 0;
+	}
+	depth = print_owners((enum model_kind)owner, &rest, "", out);
+	text_printf(out, "%.*s {\n", (int)strcspn(rest, " "), rest);
+	*path = rest + strcspn(rest, " ") + 1;
+	indent(out, depth + 1);
+	text_printf(out, "%s %s{\n", model_kinds[kind].words, verb);
+	indent(out, depth + 2);
+	return depth + 2;
+}
+
+static void close_owners(unsigned depth, struct text *out)
+{
+	while (depth-- > 0) {
+		indent(out, depth);
+		text_printf(out, "}\n");
+	}
+}
+
 static void print_deleted(enum model_kind kind, const char *path, struct text *out)
 {
-	const struct kind *k = &model_kinds[kind];
-	const char *child = strchr(path, ' ');
+	unsigned depth = print_owners(kind, &path, "delete ", out);
 
-	if (k->owner < 0) {
-		text_printf(out, "delete %s ", k->words);
-		text_add_word(out, path);
-		text_printf(out, "\n");
-		return;
-	}
-	text_printf(out, "%s %.*s {\n    %s delete {\n        ", model_kinds[k->owner].words,
-		(int)(child - path), path, k->words);
-	text_add_word(out, child + 1);
-	text_printf(out, "\n    }\n}\n");
+	text_add_word(out, path);
+	text_printf(out, "\n");
+	close_owners(depth, out);
 }
 
 static void print_changed(
 	const struct model *m, const struct item *it, unsigned flags, struct text *out)
 {
-	struct item *owner = item_of(m, it->o.owner);
+	char name[MODEL_NAME_MAX * 2];
+	const char *path = name;
 
-	if (!owner) {
-		text_printf(out, "%s ", kind_of(it)->words);
-		print_block(m, it, flags, 0, false, out);
-		return;
-	}
-	text_printf(out, "%s %s {\n    %s {\n", kind_of(owner)->words, owner->o.path,
-		kind_of(it)->words);
-	print_block(m, it, flags, 2, false, out);
-	text_printf(out, "    }\n}\n");
+	item_name(m, it, name, sizeof(name));
+	unsigned depth = print_owners((enum model_kind)it->o.kind, &path, "", out);
+	print_block(m, it, flags, depth, false, out);
+	close_owners(depth, out);
 }
 
 /* Owners of deleted children that are gone too need no word; what is deleted goes first, users before used. */

@@ -481,8 +481,9 @@ static int read_statement(struct words *w)
 	const struct kind *k = &model_kinds[w->kind];
 	const struct field *f;
 
-	if (k->child >= 0 && at(w, model_kinds[k->child].words))
-		return read_children(w, (enum model_kind)k->child);
+	for (int child = k->child; child >= 0; child = model_kinds[child].sibling)
+		if (at(w, model_kinds[child].words))
+			return read_children(w, (enum model_kind)child);
 	if (kind_has_group(w->kind, word(w)))
 		return read_group(w);
 	if (store_word(w))
@@ -583,8 +584,11 @@ static int read_children(struct words *w, enum model_kind kind)
 	} else if (w->use == CONF_MODIFY) {
 		replace = true;
 	}
-	if (replace)
-		put_option(w, "verb", "replace");
+	if (replace) {
+		char option[48];
+		snprintf(option, sizeof(option), CONF_ONLY "%s", section);
+		put_option(w, "verb", option);
+	}
 	if (at(w, "none")) {
 		next(w);
 		return 0;

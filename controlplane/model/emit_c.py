@@ -133,7 +133,7 @@ def field_row(kinds, k, f, word_table, column_table):
     flags = [("required", "required"), ("create-only", "create_only"), ("derived", "derived"),
              ("hidden", "hidden"), ("key", "key"), ("host", "host"), ("rest-reference", "rest_reference"),
              ("own", "own"), ("pattern", "pattern"), ("pairs", "pairs"), ("password", "password"), ("hash", "hash"), ("reveal", "reveal"),
-             ("default-entry", "default_entry")]
+             ("default-entry", "default_entry"), ("action", "action"), ("rest-folder", "rest_folder")]
     row = {
         "name": quote(f["name"]), "opposite": quote(f.get("opposite")), "group": quote(f.get("group")),
         "rest": quote(f["rest"]), "rest_opposite": quote(f["opposite"].replace("-d", "D").replace("-e", "E"))
@@ -199,7 +199,13 @@ NAMES = {"path": "NAME_PATH", "plain": "NAME_PLAIN", "folder": "NAME_FOLDER", "m
 def kind_row(kinds, k):
     c = k["c"]
     rest = k["rest"]
-    parts = (next(o["rest"] for o in kinds if o["kind"] == k["owner"]) + "/" + rest if k.get("owner") else rest)
+    parts = rest
+    owner = next((o for o in kinds if o["kind"] == k.get("owner")), None)
+    siblings = owner["children"] if owner else []
+    next_of = dict(zip(siblings, siblings[1:]))
+    while owner:
+        parts = owner["rest"] + "/" + parts
+        owner = next((o for o in kinds if o["kind"] == owner.get("owner")), None)
     rest_kind = "tm:" + parts.replace("/", ":") + ":" + parts.split("/")[-1] + "state"
     order = [o["kind"] for o in kinds].index(k["kind"])
     key = next((f"&fields_{c}[{i}]" for i, f in enumerate(k["fields"]) if f.get("key")), "NULL")
@@ -211,7 +217,9 @@ def kind_row(kinds, k):
             f"\t\t.fields = fields_{c}, .field_count = {len(k['fields'])}, .size = sizeof(struct {c}),\n"
             f"\t\t.defaults = &defaults_{c}, .who = ROLE_{upper(k['who'])},\n"
             f"\t\t.owner = {kind_id(kinds, k['owner']) if k.get('owner') else -1}, "
-            f".child = {kind_id(kinds, k['child']) if k.get('child') else -1},\n"
+            f".child = {kind_id(kinds, k['children'][0]) if k.get('children') else -1}, "
+            f".sibling = {kind_id(kinds, next_of[k['kind']]) if k['kind'] in next_of else -1},\n"
+            f"\t\t.items = {str(bool(k.get('items'))).lower()},\n"
             f"\t\t.fixed = {str(bool(k.get('fixed'))).lower()}, .inlined = {str(bool(k.get('inline'))).lower()}, "
             f".monitor = {str(k['kind'].startswith('ltm monitor ')).lower()}, "
             f".profile = {str(k['kind'].startswith('ltm profile ')).lower()}, "
@@ -265,8 +273,8 @@ def grammar_of(kinds, k):
             table = f"group_{c}_{group.replace('-', '_')}"
             out += f"static cfg_opt_t {table}[] = {{\n{inner}\tCFG_END(),\n}};\n\n"
             rows += f"\tCONF_GROUP({quote(group)}, {table}),\n"
-    if k.get("child"):
-        child = next(x for x in kinds if x["kind"] == k["child"])
+    for name in k.get("children", []):
+        child = next(x for x in kinds if x["kind"] == name)
         rows += f"\tCONF_OBJECT({quote(child['block'])}, conf_{child['c']}),\n"
     return out + f"static cfg_opt_t conf_{c}[] = {{\n{rows}\tCONF_STORE,\n\tCFG_END(),\n}};\n"
 
@@ -275,7 +283,7 @@ MANY = ("ltm node", "ltm pool", "ltm virtual-address", "ltm virtual")
 
 
 def grammar(kinds):
-    order = sorted(kinds, key=lambda k: not k.get("owner"))
+    order = [k for k in reversed(kinds) if k.get("owner")] + [k for k in kinds if not k.get("owner")]
     # libconfuse looks through them in order: those of which there are many come first
     top = "".join(f"\tCONF_OBJECT({quote(k['kind'].replace(' ', '-'))}, conf_{k['c']}),\n"
                   for k in sorted(kinds, key=lambda k: k["kind"] not in MANY) if not k.get("owner"))

@@ -91,8 +91,9 @@ def page(k):
     out = [NOTE, f"# {k['kind']}\n", k["sentence"] + "\n"]
     if k.get("owner"):
         out.append(f"Stands in the block `{k['block']}` of [{k['owner']}]({k['owner'].replace(' ', '-')}.md).\n")
-    if k.get("child"):
-        out.append(f"Holds [{k['child']}]({k['child'].replace(' ', '-')}.md).\n")
+    if k.get("children"):
+        links = [f"[{name}]({name.replace(' ', '-')}.md)" for name in k["children"]]
+        out.append(f"Holds {' and '.join(links)}.\n")
     if k.get("later"):
         out.append(f"Objects are kept and checked, but no virtual server can use one: {k['later']}.\n")
     if k.get("refused"):

@@ -122,12 +122,10 @@ def object_schema(k, kinds):
                   **fields(k)}
     if k.get("inline"):
         properties["nameReference"] = {"$ref": "#/components/schemas/reference"}
-    if k["kind"] == "ltm virtual":
-        properties["policiesReference"] = {"$ref": "#/components/schemas/children"}
-    child = next((c for c in kinds if c["kind"] == k.get("child")), None)
-    if child and child.get("inline"):
-        properties[child["rest"]] = {"type": "array", "items": {"$ref": f"#/components/schemas/{component(child)}"}}
-    elif child:
+    for child in (c for c in kinds if c["kind"] in k.get("children", [])):
+        if child.get("inline"):
+            properties[child["rest"]] = {"type": "array", "items": {"$ref": f"#/components/schemas/{component(child)}"}}
+            continue
         properties[child["rest"] + "Reference"] = {"$ref": "#/components/schemas/children"}
         properties[child["rest"]] = {"type": "array", "writeOnly": True, "items": {
             "oneOf": [{"type": "string"}, {"$ref": f"#/components/schemas/{component(child)}"}]}}
@@ -177,8 +175,12 @@ STATS = {"ltm node", "ltm pool", "ltm pool members", "ltm virtual", "ltm virtual
 def kind_paths(k, kinds):
     ref = {"$ref": f"#/components/schemas/{component(k)}"}
     owner = next((o for o in kinds if o["kind"] == k.get("owner")), None)
+    first = next((o for o in kinds if owner and o["kind"] == owner.get("owner")), None)
     base = f"/mgmt/tm/{owner['rest']}/{{owner}}/{k['rest']}" if owner else f"/mgmt/tm/{k['rest']}"
     above = [OWNER] if owner else []
+    if first:
+        base = f"/mgmt/tm/{first['rest']}/{{first}}/{owner['rest']}/{{owner}}/{k['rest']}"
+        above = [{**OWNER, "name": "first"}, OWNER]
     if k["name"] == "single":
         return {base: item(k, ref, above)}
     out = {base: collection(k, ref, above), base + "/{name}": item(k, ref, above)}

@@ -7,11 +7,13 @@
 void item_name(const struct model *m, const struct item *it, char *buf, size_t size)
 {
 	struct item *owner = item_of(m, it->o.owner);
+	size_t length = 0;
 
-	if (owner)
-		snprintf(buf, size, "%s %s", owner->o.path, it->o.path);
-	else
-		snprintf(buf, size, "%s", it->o.path);
+	if (owner) {
+		item_name(m, owner, buf, size);
+		length = strlen(buf);
+	}
+	snprintf(buf + length, size - length, "%s%s", owner ? " " : "", it->o.path);
 }
 
 static int fail_write(struct model *m, struct model_error *err, int code, enum model_kind kind,

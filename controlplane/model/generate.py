@@ -40,16 +40,16 @@ ORDER = ["auth partition", "auth password-policy", "auth user", "sys folder", "s
          "ltm default-node-monitor", "ltm node", "ltm pool", *(PROFILES + t for t in PROFILE_TYPES),
          "ltm message-routing sip profile session", *("ltm persistence " + t for t in PERSISTENCE_TYPES),
          "ltm global-settings connection", "ltm ifile", "ltm data-group internal", "ltm data-group external", "ltm rule", "ltm policy", "ltm snat-translation", "ltm snatpool", "ltm snat", "ltm nat", "ltm virtual-address", "ltm virtual"]
-KIND_KEYS = {"kind", "c", "title", "rest", "name", "who", "fixed", "sentence", "fields", "child", "owner",
+KIND_KEYS = {"kind", "c", "title", "rest", "name", "who", "fixed", "sentence", "fields", "children", "items", "owner",
              "block", "alias", "variables", "include", "change", "inline", "builtin", "later", "refused", "rest-none"}
 KINDS_MAX = 255  # object.kind
-FIELDS_MAX = 64  # bits of a mask
+FIELDS_MAX = 128  # bits of field_mask
 BUILTIN_SLOTS = [(24, 128), (176, 256)]  # of ids, beside those that model.c hands out
 FIELD_KEYS = {"name", "c", "group", "type", "rest", "opposite", "unit", "default", "min", "max", "values",
               "supported", "words", "refs", "class", "effect", "who", "hold", "required", "create-only",
               "accept", "derived", "hidden", "key", "host", "rest-type", "rest-reference", "read-only",
               "sentence", "own", "pattern", "pairs", "probe", "folder", "password", "hash", "rest-empty", "columns", "reveal",
-              "default-entry"}
+              "default-entry", "action", "rest-folder"}
 
 COLUMN_KEYS = {"name", "rest", "default", "values", "refs", "min", "max"}
 
@@ -163,7 +163,7 @@ def load(folder):
             for ref in f["refs"]:
                 if ref not in names:
                     fail(k["kind"], f["name"], f"refers to unknown kind {ref}")
-        for other in (k.get("owner"), k.get("child")):
+        for other in (k.get("owner"), *k.get("children", [])):
             if other and other not in names:
                 fail(k["kind"], "", f"unknown kind {other}")
         if not k.get("owner") and k["kind"] not in ORDER:
@@ -171,8 +171,13 @@ def load(folder):
     check_builtins(kinds)
     # Owners keep their place, children stand behind them.
     place = {name: i for i, name in enumerate(ORDER)}
-    kinds.sort(key=lambda k: (place[k.get("owner") or k["kind"]], bool(k.get("owner"))))
-    return kinds
+    return sorted(kinds, key=lambda k: (place[owners(kinds, k)[0]["kind"]], len(owners(kinds, k))))
+
+
+def owners(kinds, k):
+    """Those it belongs to, the outermost first, and itself."""
+    above = next((o for o in kinds if o["kind"] == k.get("owner")), None)
+    return [*(owners(kinds, above) if above else []), k]
 
 
 def check_builtins(kinds):

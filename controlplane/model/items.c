@@ -29,6 +29,15 @@ struct item *item_of(const struct model *m, uint32_t id)
 	return it && it->o.id == id ? it : NULL;
 }
 
+const struct item *item_root(const struct model *m, const struct item *it)
+{
+	const struct item *owner;
+
+	while ((owner = item_of(m, it->o.owner)))
+		it = owner;
+	return it;
+}
+
 struct item *item_any(const struct model *m, enum model_kind kind, uint32_t owner, const char *path)
 {
 	uint64_t hash = path_hash(kind, owner, path);
@@ -371,7 +380,7 @@ static int item_compare(const void *a, const void *b)
 {
 	const struct item *x = *(struct item *const *)a, *y = *(struct item *const *)b;
 
-	return strcmp(x->o.path, y->o.path);
+	return x->o.kind != y->o.kind ? x->o.kind - y->o.kind : strcmp(x->o.path, y->o.path);
 }
 
 static void order_drop_deleted(struct order *o)
@@ -400,7 +409,7 @@ static void order_insert(struct order *o, unsigned at)
 
 	while (low < high) {
 		unsigned mid = (low + high) / 2;
-		if (strcmp(o->v[mid]->o.path, it->o.path) < 0)
+		if (item_compare(&o->v[mid], &it) < 0)
 			low = mid + 1;
 		else
 			high = mid;

@@ -97,7 +97,9 @@ static void check_field(struct model *m, const struct object *o, const struct fi
 		CHECK(set(m, o, body, false) == 0);
 		now = get(m, o);
 		group = f->rest_group ? json_object_get(now, f->rest_group) : now;
-		CHECK_STR(json_string_value(json_object_get(group, f->rest)), w->text);
+		CHECK_STR(json_string_value(json_object_get(group, f->rest)) +
+				  (f->rest_folder ? strlen("/Common/") : 0),
+			w->text);
 		json_decref(now);
 	}
 	for (unsigned end = 0; f->type == TYPE_INT && end < 2; end++) {
@@ -122,11 +124,12 @@ static void check_kind(struct model *m, enum model_kind kind)
 {
 	const struct kind *k = &model_kinds[kind];
 	const struct object *o;
-	char body[32];
+	char body[64];
 	json_t *json;
 
 	CHECK(!k->rest_none || (model_at(m, kind, 0) && model_at(m, kind, 0)->builtin));
-	snprintf(body, sizeof(body), "{\"name\": \"k%u\"}", kind);
+	snprintf(body, sizeof(body), "{\"name\": \"k%u\"%s}", kind,
+		kind == KIND_POLICY ? ", \"legacy\": true" : "");
 	CHECK(create(m, kind, body) == 0);
 	snprintf(body, sizeof(body), "k%u", kind);
 	o = object(m, kind, body);

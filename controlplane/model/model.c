@@ -190,6 +190,30 @@ const struct object *model_child_at(const struct model *m, const struct object *
 	return i < o->count ? &o->v[i]->o : NULL;
 }
 
+const struct object *model_find_owner(
+	const struct model *m, enum model_kind kind, const char *owner)
+{
+	int kind_of_owner = model_kinds[kind].owner;
+	const char *last = strrchr(owner, ' ');
+	char above[2 * MODEL_PATH_MAX];
+	const struct object *o;
+
+	if (kind_of_owner < 0 || (last != NULL) != (model_kinds[kind_of_owner].owner >= 0))
+		return NULL;
+	if (!last)
+		return model_find(m, kind_of_owner, ID_NONE, owner);
+	if (snprintf(above, sizeof(above), "%.*s", (int)(last - owner), owner) >=
+		(int)sizeof(above))
+		return NULL;
+	o = model_find_owner(m, kind_of_owner, above);
+	return o ? model_find(m, kind_of_owner, o->id, last + 1) : NULL;
+}
+
+const struct object *model_root(const struct model *m, const struct object *o)
+{
+	return &item_root(m, (const struct item *)o)->o;
+}
+
 unsigned model_count(const struct model *m, enum model_kind kind)
 {
 	return m->count[kind];

@@ -32,7 +32,7 @@ struct model;
 
 struct object {
 	uint32_t id;
-	uint32_t owner; /* pool of a member, VLAN of an interface; else ID_NONE */
+	uint32_t owner; /* pool of a member, policy of a rule, rule of an action; else ID_NONE */
 	uint64_t
 		generation; /* of this object: 1 when created, +1 with each commit that changes it */
 	uint8_t kind;	    /* enum model_kind */
@@ -161,6 +161,8 @@ struct field {
 	bool pattern;	    /* a text that must compile as PCRE2 pattern */
 	bool password;	    /* taken to make the hash in encrypted-password; never kept or shown */
 	bool hash;	    /* of a password, by crypt(3); shown only with PRINT_HASHES */
+	bool action;	    /* a flag that does something when set, and is never on */
+	bool rest_folder;   /* an enum whose words stand in /Common in REST */
 	bool reveal;	    /* a secret that REST shows to those who may change it */
 	const char *rest_empty; /* REST's word for an empty list, or NULL: an empty list */
 	bool rest_reference;	/* REST adds "<rest>Reference": {"link"} */
@@ -190,16 +192,18 @@ struct kind {
 	uint16_t size; /* of the struct */
 	const void *defaults;
 	enum model_role who;  /* may create and delete */
-	int16_t owner, child; /* kinds, or -1 */
+	int16_t owner, child; /* kinds, or -1; child is the first of them */
+	int16_t sibling;      /* of a child kind: its owner's next one, or -1 */
 	const char *later;    /* why a virtual server may not use it yet, or NULL */
 	const char *refused;  /* why none can be created yet, or NULL */
-	bool rest_none;	      /* REST shows empty texts and references as "none" */
-	bool inlined;	      /* of a child kind: in REST a list within the owner, no collection */
-	bool fixed;	      /* only the built-in objects: no create, no delete */
-	bool monitor;	      /* "ltm monitor ..." */
-	bool profile;	      /* what a virtual server may name as a profile */
-	bool in_partition;    /* paths start with a partition */
-	uint8_t name_form;    /* enum name_form */
+	bool items; /* of a child kind: REST takes what stands in "<rest>Reference": {"items"} */
+	bool rest_none;	   /* REST shows empty texts and references as "none" */
+	bool inlined;	   /* of a child kind: in REST a list within the owner, no collection */
+	bool fixed;	   /* only the built-in objects: no create, no delete */
+	bool monitor;	   /* "ltm monitor ..." */
+	bool profile;	   /* what a virtual server may name as a profile */
+	bool in_partition; /* paths start with a partition */
+	uint8_t name_form; /* enum name_form */
 	const struct field *key; /* no two objects have the same, or NULL */
 	uint16_t holds;		 /* offset of the holds in the struct, or 0 */
 	uint16_t order;		 /* rank in weir.conf: what is named stands before what names it */
@@ -258,7 +262,7 @@ const struct object *model_find(
 	const struct model *m, enum model_kind kind, uint32_t owner, const char *name);
 
 /*
- * In order of path: i-th object of a kind, or of an owner's children; NULL behind the last. Any change
+ * In order of path: i-th object of a kind, or of an owner's children, kind by kind; NULL behind the last. Any change
  * of the model may move the order.
  */
 const struct object *model_at(const struct model *m, enum model_kind kind, unsigned i);
@@ -266,6 +270,15 @@ const struct object *model_child_at(const struct model *m, const struct object *
 unsigned model_count(
 	const struct model *m, enum model_kind kind); /* of child kinds: over all owners */
 unsigned model_child_count(const struct model *m, const struct object *owner);
+
+/*
+ * Owner of an object of this kind by its path, behind those of its own owners: "/Common/web",
+ * "/Common/Drafts/p rule" of a policy's action.
+ */
+const struct object *model_find_owner(
+	const struct model *m, enum model_kind kind, const char *owner);
+/* The pool of a member, the policy of an action; of what belongs to nobody, itself. */
+const struct object *model_root(const struct model *m, const struct object *o);
 
 /* Text behind a handle of a TYPE_STRING field; "" for 0. */
 const char *model_string(const struct model *m, uint32_t handle);

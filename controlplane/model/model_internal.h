@@ -15,6 +15,7 @@
 #define MODEL_PARTITION_MAX 40 /* of a partition's name */
 #define MODEL_ENTRY_MAX 253    /* bytes of an entry of a list of texts */
 #define FOLDER_COMMON "/Common"
+#define DRAFTS "Drafts/" /* folder of drafts in that of a partition */
 #define ALL_PARTITIONS "all-partitions"
 
 struct kind_alias {
@@ -57,7 +58,10 @@ const char *strings_text(const struct strings *s, uint32_t handle);
 
 /* ---- objects ---- */
 
-/* Sorted by path up to sorted, then in order of arrival. Deleted items leave when the order is next fixed. */
+/* A bit for each field of a kind. */
+__extension__ typedef unsigned __int128 field_mask;
+
+/* Sorted by kind and path up to sorted, then in order of arrival. Deleted items leave when the order is next fixed. */
 struct order {
 	struct item **v;
 	unsigned count, cap, sorted;
@@ -68,7 +72,7 @@ struct order {
 struct item {
 	struct object o;
 	void *data;
-	uint64_t given;		 /* bit per field that was set, the others follow defaults-from */
+	field_mask given;	 /* bit per field that was set, the others follow defaults-from */
 	struct item *next;	 /* of the same bucket of paths */
 	struct item *key_next;	 /* of the same bucket of keys */
 	uint64_t hash, key_hash; /* key_hash 0 = not in the table of keys */
@@ -84,9 +88,10 @@ struct item {
 struct touch {
 	struct item *item;
 	void *before; /* its data, NULL if the transaction created it */
-	uint64_t given_before;
+	field_mask given_before;
 	int line;
 	uint16_t pending;    /* references not yet found */
+	bool published;	     /* made by publishing a draft */
 	bool lost_user;	     /* the last reference to it went away */
 	bool enabled;	     /* an operator took holds away, or meant to */
 	uint64_t generation; /* the store's, or 0 = one more */
@@ -157,6 +162,9 @@ static inline const void *field_in(const struct field *f, const void *data)
 {
 	return (const char *)data + f->offset;
 }
+
+/* The one that it belongs to in the end, or itself. */
+const struct item *item_root(const struct model *m, const struct item *it);
 
 /* Item of an id, also of one deleted in this transaction. NULL: none. */
 struct item *item_of(const struct model *m, uint32_t id);
@@ -317,6 +325,17 @@ int check_monitor_users(struct model *m, struct model_error *err);
 /* Whether the monitors of a node, a pool, a member or the default node monitor can look at it. */
 int check_rule_of(struct model *m, struct item *it, struct model_error *err);
 
+/* ---- policies ---- */
+
+/* What the actions of a policy do: create-draft and publish. */
+int policy_act(struct model *m, struct item *it, const struct field *f, struct model_error *err);
+/* Whether the policy that this is, or is part of, may be changed. */
+int policy_check_change(struct model *m, const struct item *it, struct model_error *err);
+/* Where a policy is or will be published: the folder of drafts stands beside no object. */
+void policy_published_path(const struct item *it, char path[MODEL_PATH_MAX + 1]);
+int policy_complete(struct model *m, struct item *it);
+int check_policy(struct model *m, struct item *it, struct model_error *err);
+
 /* Reads what the text of a certificate, a key or another file says of itself. */
 int file_complete(struct model *m, struct item *it, struct model_error *err);
 
@@ -404,6 +423,11 @@ static inline unsigned field_index(const struct item *it, const struct field *f)
 	return (unsigned)(f - kind_of(it)->fields);
 }
 
+static inline field_mask field_bit(const struct item *it, const struct field *f)
+{
+	return (field_mask)1 << field_index(it, f);
+}
+
 /* A parsed value, if role and schema allow it; its texts are counted. */
 int set_value(struct model *m, struct item *it, const struct field *f, struct value *v,
 	struct model_error *err);
@@ -453,6 +477,8 @@ enum conf_use { CONF_LOAD, CONF_CREATE, CONF_MODIFY, CONF_DELETE };
  */
 int conf_translate(struct model *m, struct lexer *lex, enum conf_use use, unsigned load_flags,
 	struct text *out, struct model_error *err);
+/* The verb before a block of children that names all of them, with the block's name. */
+#define CONF_ONLY "only-"
 /* Reads back what conf_translate quoted; in place. */
 void conf_unquote(char *value);
 /* Runs libconfuse over translated text; its callbacks change the model. */
@@ -466,7 +492,7 @@ int fail(struct model *m, struct model_error *err, int code, const struct item *
 int fail_named(struct model *m, struct model_error *err, int code, enum model_kind kind,
 	const char *name, const char *field, const char *format, ...)
 	__attribute__((format(printf, 7, 8)));
-/* "/Common/web", a child's with its owner's path before it. */
+/* "/Common/web", a child's with the paths of its owners before it. */
 void item_name(const struct model *m, const struct item *it, char *buf, size_t size);
 
 #endif

@@ -178,6 +178,9 @@ static void put_field(
 		json_object_set_new(group, f->rest, rows_json(m, it, f));
 	else if (field_is_list(f))
 		json_object_set_new(group, f->rest, list_json(m, it, f));
+	else if (f->rest_folder)
+		json_object_set_new(
+			group, f->rest, json_sprintf(FOLDER_COMMON "/%s", t.data ? t.data : ""));
 	else
 		json_object_set_new(group, f->rest, text_json(&t));
 	text_fini(&t);
@@ -185,7 +188,8 @@ static void put_field(
 		put_references(out, m, it, f);
 }
 
-static json_t *children_json(const struct model *m, const struct item *it, bool expand)
+static json_t *children_json(
+	const struct model *m, const struct item *it, enum model_kind kind, bool expand)
 {
 	struct order *o = &((struct item *)it)->children;
 	struct text t = {0};
@@ -193,15 +197,19 @@ static json_t *children_json(const struct model *m, const struct item *it, bool 
 	json_t *out;
 
 	link_of(m, it, &t);
-	text_printf(&t, "/%s", model_kinds[kind_of(it)->child].rest);
+	text_printf(&t, "/%s", model_kinds[kind].rest);
 	out = json_pack("{s:o, s:b}", "link", text_json(&t), "isSubcollection", 1);
 	order_fix(o);
-	if (!expand || !o->count)
+	if (!expand)
 		return out;
 	items = json_array();
 	for (unsigned i = 0; i < o->count; i++)
-		json_array_append_new(items, model_json(m, &o->v[i]->o, true));
-	json_object_set_new(out, "items", items);
+		if (o->v[i]->o.kind == kind)
+			json_array_append_new(items, model_json(m, &o->v[i]->o, true));
+	if (json_array_size(items))
+		json_object_set_new(out, "items", items);
+	else
+		json_decref(items);
 	return out;
 }
 
@@ -249,11 +257,15 @@ json_t *model_json(const struct model *m, const struct object *o, bool expand)
 	put_names(out, m, it);
 	for (unsigned i = 0; i < k->field_count; i++)
 		put_field(out, m, it, &k->fields[i]);
-	if (k->child >= 0 && model_kinds[k->child].inlined) {
-		json_object_set_new(out, model_kinds[k->child].rest, inlined_json(m, it));
-	} else if (k->child >= 0) {
-		snprintf(name, sizeof(name), "%sReference", model_kinds[k->child].rest);
-		json_object_set_new(out, name, children_json(m, it, expand));
+	for (int child = k->child; child >= 0; child = model_kinds[child].sibling) {
+		const char *rest = model_kinds[child].rest;
+		if (model_kinds[child].inlined) {
+			json_object_set_new(out, rest, inlined_json(m, it));
+			continue;
+		}
+		snprintf(name, sizeof(name), "%sReference", rest);
+		json_object_set_new(
+			out, name, children_json(m, it, (enum model_kind)child, expand));
 	}
 	return out;
 }

@@ -158,7 +158,12 @@ static int set_child(struct model *m, struct item *owner, enum model_kind kind, 
 		return rc;
 	}
 	it = item_find(m, kind, owner->o.id, path);
-	if (!it) {
+	/* of these the body says all */
+	if (it && model_kinds[kind].items) {
+		rc = model_delete(m, it->o.id, err);
+		it = NULL;
+	}
+	if (!it && !rc) {
 		rc = model_create(m, kind, owner->o.id, name, &id, err);
 		it = item_of(m, id);
 	}
@@ -181,7 +186,8 @@ static int set_children(struct model *m, struct item *owner, enum model_kind kin
 	if (!json_is_array(value))
 		return fail(m, err, -EINVAL, owner, model_kinds[kind].words, "is no list");
 	for (unsigned j = 0; j < o->count; j++)
-		o->v[j]->unseen = !item_is_ephemeral(o->v[j]);
+		if (o->v[j]->o.kind == kind)
+			o->v[j]->unseen = !item_is_ephemeral(o->v[j]);
 	json_array_foreach(value, i, entry)
 	{
 		rc = set_child(m, owner, kind, entry, err);
@@ -235,8 +241,9 @@ static int set_property(struct model *m, struct item *it, const char *key, const
 
 	if (is_nothing(value))
 		return 0;
-	if (k->child >= 0 && !strcmp(key, model_kinds[k->child].rest))
-		return set_children(m, it, (enum model_kind)k->child, value, err);
+	for (int child = k->child; child >= 0; child = model_kinds[child].sibling)
+		if (!strcmp(key, model_kinds[child].rest))
+			return set_children(m, it, (enum model_kind)child, value, err);
 	if (json_is_object(value) && is_group(it->o.kind, key))
 		return set_group(m, it, key, value, err);
 	if (f && !f->hidden && f->type != TYPE_HOLDS)
@@ -244,6 +251,21 @@ static int set_property(struct model *m, struct item *it, const char *key, const
 	if (json_is_array(value) && !json_array_size(value))
 		return 0; /* nothing of what is not supported */
 	return fail(m, err, -EINVAL, it, key, "is no property of %s that is supported", k->full);
+}
+
+/* The children whose "<rest>Reference" this is, if they are taken from there; or -1. */
+static int kind_of_items(const struct item *it, const char *key)
+{
+	int child = kind_of(it)->child;
+
+	while (child >= 0) {
+		size_t len = strlen(model_kinds[child].rest);
+		if (model_kinds[child].items && !strncmp(key, model_kinds[child].rest, len) &&
+			!strcmp(key + len, "Reference"))
+			break;
+		child = model_kinds[child].sibling;
+	}
+	return child;
 }
 
 static int set_body(struct model *m, struct item *it, const json_t *body, struct model_error *err)
@@ -254,7 +276,11 @@ static int set_body(struct model *m, struct item *it, const json_t *body, struct
 
 	json_object_foreach((json_t *)body, key, value)
 	{
-		if (!rc && !is_identity(key))
+		int child = kind_of_items(it, key);
+		if (!rc && child >= 0 && json_object_get(value, "items"))
+			rc = set_children(m, it, (enum model_kind)child,
+				json_object_get(value, "items"), err);
+		else if (!rc && !is_identity(key))
 			rc = set_property(m, it, key, value, err);
 	}
 	return rc;

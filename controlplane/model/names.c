@@ -163,8 +163,23 @@ static int folder_path(const char *name, const char *slash, char *path, char *re
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - name) : 0, name);
 	if (slash && !folder_ok(folder))
 		return refuse(reason, size, -EINVAL, "folder \"%s\" does not exist", folder);
-	sprintf(path, "%s/", slash ? folder : FOLDER_COMMON);
+	strcpy(path, slash ? folder : FOLDER_COMMON);
+	strcat(path, "/");
 	return 0;
+}
+
+/* The same of a policy, whose drafts have a folder of their own: "Drafts/x", "/Common/Drafts/x". */
+static int policy_folder(const char *name, const char *slash, char *path, char *reason, size_t size)
+{
+	size_t end = sizeof(DRAFTS) - 2; /* of "Drafts" before the slash */
+	bool draft = slash && slash - name >= (long)end && !strncmp(slash - end, DRAFTS, end + 1) &&
+		     (slash == name + end || slash[-(long)end - 1] == '/');
+	const char *above = !draft ? slash : slash == name + end ? NULL : slash - end - 1;
+	int rc = folder_path(name, above, path, reason, size);
+
+	if (!rc && draft)
+		strcat(path, DRAFTS);
+	return rc;
 }
 
 int name_path(enum model_kind kind, const char *name, char *path, char *reason, size_t size)
@@ -194,7 +209,8 @@ int name_path(enum model_kind kind, const char *name, char *path, char *reason, 
 		strcpy(path, name);
 		return 0;
 	}
-	rc = folder_path(name, slash, path, reason, size);
+	rc = kind == KIND_POLICY ? policy_folder(name, slash, path, reason, size)
+				 : folder_path(name, slash, path, reason, size);
 	if (rc)
 		return rc;
 	if (slash)

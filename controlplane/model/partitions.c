@@ -7,8 +7,7 @@
 /* Of a child, its owner's. "" of objects that are in none. */
 static void place_of(const struct model *m, const struct item *it, char place[MODEL_PATH_MAX + 1])
 {
-	const struct item *owner = item_of(m, it->o.owner);
-	const char *path = owner ? owner->o.path : it->o.path;
+	const char *path = item_root(m, it)->o.path;
 	size_t len = path_partition(path);
 
 	memcpy(place, path + (len > 0), len);
@@ -78,7 +77,7 @@ static int check_folder(struct model *m, struct item *it, const char *path, stru
 int check_place(struct model *m, struct item *it, struct model_error *err)
 {
 	const struct kind *k = kind_of(it);
-	char place[MODEL_PATH_MAX + 1];
+	char place[MODEL_PATH_MAX + 1], path[MODEL_PATH_MAX + 1];
 	int rc;
 
 	if (it->o.kind == KIND_PARTITION && !name_is_partition(it->o.path))
@@ -89,8 +88,12 @@ int check_place(struct model *m, struct item *it, struct model_error *err)
 		return check_exists(m, it, it->o.path + 1, err);
 	place_of(m, it, place);
 	rc = check_exists(m, it, place, err);
-	if (!rc && !item_of(m, it->o.owner))
+	if (!rc && it->o.kind == KIND_POLICY) {
+		policy_published_path(it, path);
+		rc = check_folder(m, it, path, err);
+	} else if (!rc && !item_of(m, it->o.owner)) {
 		rc = check_folder(m, it, it->o.path, err);
+	}
 	if (!rc && *place && item_of(m, it->o.owner))
 		rc = check_near(m, it, place, NULL, it->o.path, err);
 	for (unsigned i = 0; !rc && *place && i < k->field_count; i++)

@@ -94,15 +94,14 @@ static bool field_is_missing(const struct model *m, const struct item *it, const
 		return false;
 	switch (f->type) {
 	case TYPE_IP:
-		return ip_equal(field_in(f, it->data), &none) &&
-		       !(it->given & 1ull << field_index(it, f));
+		return ip_equal(field_in(f, it->data), &none) && !(it->given & field_bit(it, f));
 	case TYPE_REF:
 	case TYPE_ENDPOINT:
 		return *(const uint32_t *)field_in(f, it->data) == ID_NONE;
 	case TYPE_REFS:
 		return ((const struct model_list *)field_in(f, it->data))->count == 0;
 	default:
-		return !(it->given & 1ull << field_index(it, f));
+		return !(it->given & field_bit(it, f));
 	}
 }
 

@@ -86,7 +86,7 @@ void change_default(struct model *m, struct item *it, const struct field *f)
 	}
 	change_drop_pending(m, it, f);
 	field_put(m, it, f, value);
-	it->given &= ~(1ull << field_index(it, f));
+	it->given &= ~field_bit(it, f);
 }
 
 void change_defaults(struct model *m, struct item *it)
@@ -159,7 +159,7 @@ static int set_take(struct model *m, struct item *it, const struct field *f, str
 	if (!adds && names_objects(f))
 		change_drop_pending(m, it, f);
 	field_put(m, it, f, v->data);
-	it->given |= 1ull << field_index(it, f);
+	it->given |= field_bit(it, f);
 	if (v->missing[0] && change_pending(m, it, f, v->missing))
 		return fail(m, err, -ENOMEM, it, f->name, "no memory");
 	return 0;
@@ -344,13 +344,15 @@ int set_flag(
 	struct value v = {.data = {on}};
 	int rc = set_begin(m, it, f, err);
 
+	if (!rc && f->action)
+		return on ? policy_act(m, it, f, err) : 0;
 	return rc ? rc : set_take(m, it, f, &v, false, err);
 }
 
 static bool is_untouched_default(
 	const struct model *m, const struct item *it, const struct field *f)
 {
-	if (it->base || touch_of(m, it)->pending || it->given & 1ull << field_index(it, f) ||
+	if (it->base || touch_of(m, it)->pending || it->given & field_bit(it, f) ||
 		(f->type == TYPE_REF && f->default_text))
 		return false;
 	return !memcmp(field_in(f, it->data), field_in(f, kind_of(it)->defaults), f->size);
@@ -382,7 +384,7 @@ int set_defaults(struct model *m, struct item *it, struct model_error *err)
 		field_count_texts(m, f, field_in(f, it->base), 1);
 		change_drop_pending(m, it, f);
 		field_put(m, it, f, field_in(f, it->base));
-		it->given &= ~(1ull << i);
+		it->given &= ~((field_mask)1 << i);
 	}
 	return 0;
 }

@@ -72,6 +72,8 @@ static int parse_enum(const struct field *f, const char *text, struct value *v)
 {
 	struct text all = {0};
 
+	if (f->rest_folder && !strncmp(text, FOLDER_COMMON "/", sizeof(FOLDER_COMMON)))
+		text += sizeof(FOLDER_COMMON);
 	for (const struct field_word *w = f->words; w->text; w++) {
 		if (strcmp(w->text, text)) {
 			text_printf(&all, "%s%s", all.len ? ", " : "", w->text);
@@ -274,6 +276,8 @@ static int parse_entry(struct model *m, const char *text, uint32_t *entry, struc
 
 	if (len == 0 || len > MODEL_ENTRY_MAX)
 		return bad(v, -EINVAL, "an entry has 1 to %u bytes", MODEL_ENTRY_MAX);
+	if (!strcmp(text, "none"))
+		return bad(v, -EINVAL, "\"none\" is a word with a meaning, no entry");
 	*entry = strings_get(&m->strings, text, len);
 	return *entry == UINT32_MAX ? bad(v, -ENOMEM, "no memory") : 0;
 }

@@ -138,9 +138,12 @@ static bool owner_goes(const struct pieces *p, const struct piece *child)
 	char path[MODEL_NAME_MAX];
 	struct piece key = {.kind = (uint32_t)model_kinds[child->kind].owner, .path = path};
 
-	snprintf(path, sizeof(path), "%.*s", (int)strcspn(child->path, " "), child->path);
+	if (model_kinds[child->kind].owner < 0)
+		return false;
+	snprintf(path, sizeof(path), "%.*s", (int)(strrchr(child->path, ' ') - child->path),
+		child->path);
 	const struct piece *owner = bsearch(&key, p->v, p->count, sizeof(*p->v), by_object);
-	return owner && !owner->before;
+	return owner && (!owner->before || owner_goes(p, owner));
 }
 
 static void undo_print(const struct pieces *p, struct text *out)

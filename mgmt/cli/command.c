@@ -21,6 +21,7 @@ static const char *const verb_name[CLI_VERBS] = {
 	[CLI_LIST] = "list",
 	[CLI_LOAD] = "load",
 	[CLI_MODIFY] = "modify",
+	[CLI_PUBLISH] = "publish",
 	[CLI_QUIT] = "quit",
 	[CLI_RESET_STATS] = "reset-stats",
 	[CLI_RUN] = "run",
@@ -100,7 +101,7 @@ static int parse_verb(struct cursor *c)
 	if (c->command->verb == CLI_EMPTY)
 		return refuse(c, w,
 			"unknown command \"%.40s\"; known are create, delete, help, list, load, "
-			"modify, "
+			"modify, publish, "
 			"quit, reset-stats, run, save, show, submit, test, "
 			"verify",
 			w->text);
@@ -141,6 +142,7 @@ static unsigned targets_of(enum cli_verb verb)
 	case CLI_SAVE:
 		return 1u << TARGET_CONFIG;
 	case CLI_MODIFY:
+	case CLI_PUBLISH:
 	case CLI_RESET_STATS:
 		return 1u << TARGET_KIND;
 	case CLI_SHOW:
@@ -592,6 +594,10 @@ static int parse_edit(struct cursor *c)
 		return refuse(c, NULL, "%s %s which? A name is missing", verb_name[cmd->verb],
 			cmd->component);
 	cmd->rest = c->at;
+	if (cmd->verb == CLI_PUBLISH && cmd->kind != KIND_POLICY)
+		return refuse(c, c->at, "publish works on ltm policy alone");
+	if (cmd->verb == CLI_PUBLISH && (c->at->next || c->at->has_block))
+		return refuse(c, c->at, "publish takes the name of a draft and nothing else");
 	return 0;
 }
 
@@ -695,8 +701,8 @@ void command_fini(struct cli_command *c)
 
 bool command_is_edit(const struct cli_command *c)
 {
-	return c->target == TARGET_KIND &&
-	       (c->verb == CLI_CREATE || c->verb == CLI_MODIFY || c->verb == CLI_DELETE);
+	return c->target == TARGET_KIND && (c->verb == CLI_CREATE || c->verb == CLI_MODIFY ||
+						   c->verb == CLI_DELETE || c->verb == CLI_PUBLISH);
 }
 
 /* Bytes that the words take; writes them if out is given. */
@@ -722,15 +728,21 @@ static size_t write_words(const struct word *w, char *out)
 	return at;
 }
 
+const char *command_edit_verb(const struct cli_command *c)
+{
+	return verb_name[c->verb == CLI_PUBLISH ? CLI_MODIFY : c->verb];
+}
+
 char *command_edit_text(const struct cli_command *c)
 {
+	const char *tail = c->verb == CLI_PUBLISH ? " publish" : "";
 	size_t head = strlen(c->component), size = write_words(c->rest, NULL);
-	char *out = malloc(head + size + 1);
+	char *out = malloc(head + size + strlen(tail) + 1);
 
 	if (!out)
 		return NULL;
 	memcpy(out, c->component, head);
 	write_words(c->rest, out + head);
-	out[head + size] = 0;
+	strcpy(out + head + size, tail);
 	return out;
 }

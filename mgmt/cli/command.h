@@ -21,6 +21,7 @@ enum cli_verb {
 	CLI_LIST,
 	CLI_LOAD,
 	CLI_MODIFY,
+	CLI_PUBLISH, /* a policy: modify ... publish */
 	CLI_QUIT,
 	CLI_RESET_STATS,
 	CLI_RUN,
@@ -109,6 +110,8 @@ void command_fini(struct cli_command *c);
  * UTF-8, to be freed. NULL: no memory.
  */
 char *command_edit_text(const struct cli_command *c);
+/* The verb of that text: publish is a way to modify. */
+const char *command_edit_verb(const struct cli_command *c);
 
 /* True for a command that changes the configuration and so may stand in a transaction. */
 bool command_is_edit(const struct cli_command *c);

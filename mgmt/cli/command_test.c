@@ -143,6 +143,7 @@ static void test_components(void)
 {
 	check_refused("lost", 0,
 		"unknown command \"lost\"; known are create, delete, help, list, load, modify, "
+		"publish, "
 		"quit, "
 		"reset-stats, run, save, show, submit, test, verify");
 	check_refused("list \"ltm\" pool", 5,

@@ -188,5 +188,8 @@ bool component_has_field(int kind, const char *name)
 					(f->opposite && !strcmp(f->opposite, name)))
 			return true;
 	}
-	return k->child >= 0 && !strcmp(model_kinds[k->child].words, name);
+	for (int child = k->child; child >= 0; child = model_kinds[child].sibling)
+		if (!strcmp(model_kinds[child].words, name))
+			return true;
+	return false;
 }

@@ -70,7 +70,7 @@ enum outcome edit_run(struct shell *sh, const struct cli_command *c)
 		return OUTCOME_REFUSED;
 	char *text = command_edit_text(c);
 	explicit_bzero(password, sizeof(password));
-	json_t *request = json_pack("{s:s, s:s, s:s}", "op", "edit", "verb", cli_verb_name(c->verb),
+	json_t *request = json_pack("{s:s, s:s, s:s}", "op", "edit", "verb", command_edit_verb(c),
 		"text", text ? text : "");
 
 	if (!text || !request) {

@@ -34,6 +34,7 @@ static const struct usage {
 	{"delete", "delete ltm drain ID [enable]"},
 	{"create", "create cli transaction"},
 	{"modify", "modify COMPONENT NAME PROPERTY VALUE ..."},
+	{"publish", "publish ltm policy Drafts/NAME"},
 	{"delete", "delete COMPONENT NAME ..."},
 	{"delete", "delete sys connection FILTER ...|all"},
 	{"delete", "delete cli transaction"},
@@ -116,8 +117,8 @@ static void help_kind(struct shell *sh, const struct kind *k)
 	fprintf(sh->out, "%s: %s\n", k->words, k->sentence);
 	table_print(&t, 2, sh->out);
 	table_fini(&t);
-	if (k->child >= 0)
-		help_kind(sh, &model_kinds[k->child]);
+	for (int child = k->child; child >= 0; child = model_kinds[child].sibling)
+		help_kind(sh, &model_kinds[child]);
 }
 
 static void help_connection(struct shell *sh)

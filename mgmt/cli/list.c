@@ -105,10 +105,9 @@ static json_t *chosen_fields(const struct lister *l, const json_t *row)
 			else if (!field->group && field->opposite && !strcmp(field->opposite, name))
 				rest = field->rest_opposite;
 		}
-		if (!rest && k->child >= 0)
-			rest = !strcmp(name, model_kinds[k->child].words)
-				       ? model_kinds[k->child].rest
-				       : NULL;
+		for (int child = k->child; !rest && child >= 0; child = model_kinds[child].sibling)
+			if (!strcmp(name, model_kinds[child].words))
+				rest = model_kinds[child].rest;
 		const json_t *value = rest ? json_object_get(row, rest) : NULL;
 		char reference[80];
 		snprintf(reference, sizeof(reference), "%sReference", rest ? rest : "");

@@ -118,6 +118,7 @@ enum outcome shell_run(struct shell *sh, const struct cli_command *c, bool *quit
 	switch (c->verb) {
 	case CLI_CREATE:
 	case CLI_MODIFY:
+	case CLI_PUBLISH:
 		return edit_run(sh, c);
 	case CLI_DELETE:
 		return c->target == TARGET_CONNECTION ? connection_run(sh, c) : edit_run(sh, c);

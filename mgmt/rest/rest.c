@@ -101,22 +101,9 @@ static void handle_known(struct rest_call *call)
 		rest_read(call);
 }
 
-/* Below an object, which must be there. */
-static bool is_there(struct rest_call *call)
-{
-	json_t *row = rest_ask_row(call, rest_list_request(&call->target));
-
-	if (!row)
-		rest_refuse_item(call);
-	json_decref(row);
-	return row != NULL;
-}
-
 static void handle_fact(struct rest_call *call, const struct rest_fact *fact, const char *item)
 {
-	bool below = strchr(fact->path, '*');
-
-	if (below ? is_there(call) : is_known(call))
+	if (is_known(call))
 		rest_fact_read(call, fact, item);
 }
 

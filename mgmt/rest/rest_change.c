@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* POST, PATCH, PUT and DELETE outside of transactions. */
+#include "rest/rest_command.h"
 #include "rest/rest_edit.h"
 #include "rest/rest_refuse.h"
 
@@ -31,6 +32,8 @@ static void change_make(struct rest_call *call, struct rest_edit *edit)
 	}
 	if (!rest_ask(call, commit_of(request), NULL, NULL, NULL))
 		rest_refuse_item(call);
+	else if (edit->echo)
+		rest_reply_echo(call, model_kinds[KIND_POLICY].rest_kind, NULL);
 	else if (edit->method == HTTP_DELETE)
 		http_reply(call->http, 200, NULL, NULL, 0);
 	else

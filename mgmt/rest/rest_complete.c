@@ -6,17 +6,6 @@
 
 #include "rest/rest_call.h"
 
-/* Policies of a virtual server: there are none yet, and clients look into the reference unasked. */
-static void complete_virtual(json_t *object)
-{
-	const char *link = json_string_value(json_object_get(object, "selfLink"));
-
-	if (link && !json_object_get(object, "policiesReference"))
-		json_object_set_new(object, "policiesReference",
-			json_pack("{s:o, s:b}", "link", json_sprintf("%s/policies", link),
-				"isSubcollection", 1));
-}
-
 static void complete_user(json_t *object)
 {
 	json_t *row;
@@ -99,9 +88,7 @@ void rest_complete(json_t *object)
 
 	if (!kind)
 		return;
-	if (!strcmp(kind, "tm:ltm:virtual:virtualstate"))
-		complete_virtual(object);
-	else if (!strcmp(kind, "tm:auth:user:userstate"))
+	if (!strcmp(kind, "tm:auth:user:userstate"))
 		complete_user(object);
 	else if (!strcmp(kind, "tm:sys:folder:folderstate"))
 		complete_folder(object);

@@ -94,11 +94,52 @@ static bool take_options(struct rest_call *call, struct rest_edit *edit)
 	return false;
 }
 
+/* POST of {"command": "publish", "name": ...}: a change of the draft that is named. */
+static bool take_publish(struct rest_call *call, struct rest_edit *edit)
+{
+	const char *command = json_string_value(json_object_get(call->body, "command"));
+	const char *name = json_string_value(json_object_get(call->body, "name"));
+
+	if (edit->target.kind != KIND_POLICY || edit->method != HTTP_POST || !command)
+		return false;
+	if (strcmp(command, "publish") || !name || strlen(name) >= REST_NAME_MAX) {
+		rest_refuse_with(call, 400, REST_ERROR_VALUE,
+			"the command for policies is publish, with the name of a draft");
+		edit->refused = true;
+		return false;
+	}
+	edit->method = HTTP_PATCH;
+	edit->echo = true;
+	edit->target.what = REST_ITEM;
+	strcpy(edit->target.name, name);
+	edit->body = json_pack("{s:b}", "publish", 1);
+	return true;
+}
+
+/* PATCH with options=create-draft, which needs no body, is the property createDraft. */
+static bool take_create_draft(struct rest_call *call)
+{
+	const char *options = http_query(call->http, "options");
+
+	if (call->target.kind != KIND_POLICY || call->http->method != HTTP_PATCH || !options ||
+		strcmp(options, "create-draft"))
+		return true;
+	if (!call->body)
+		call->body = json_object();
+	return call->body && json_object_set_new(call->body, "createDraft", json_true()) == 0;
+}
+
 bool rest_edit_take(struct rest_call *call, struct rest_edit *edit)
 {
 	const char *why = not_allowed(&call->target, call->http->method);
 
 	*edit = (struct rest_edit){.method = call->http->method, .target = call->target};
+	if (!why && (take_publish(call, edit) || edit->refused))
+		return !edit->refused;
+	if (!take_create_draft(call)) {
+		rest_refuse_with(call, 500, REST_ERROR_VALUE, "no memory");
+		return false;
+	}
 	if (why) {
 		http_reply_error(call->http, 405, "This method %s: %s", why, call->http->path);
 		return false;

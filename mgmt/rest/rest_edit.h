@@ -11,6 +11,8 @@ struct rest_edit {
 		target; /* of POST: the collection, after rest_edit_request also the new name */
 	json_t *body;	/* or NULL */
 	char options[REST_NAME_MAX]; /* of DELETE of a collection: which names */
+	bool echo;		     /* a command, whose answer repeats it */
+	bool refused;		     /* and answered */
 };
 
 /* Takes what the request asks for. False: it cannot be, and is answered. */

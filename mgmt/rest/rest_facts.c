@@ -264,18 +264,6 @@ bool rest_fact_below(const char *const *segments, unsigned count)
 	return false;
 }
 
-/* '*' in a fact's path stands for the name of an object. */
-static bool path_is(const char *pattern, const char *path)
-{
-	for (; *pattern && *path; pattern++, path++) {
-		if (*pattern == '*')
-			path += strcspn(path, "/") - 1;
-		else if (*pattern != *path)
-			return false;
-	}
-	return !*pattern && !*path;
-}
-
 const struct rest_fact *rest_fact_find(
 	const char *const *segments, unsigned count, const char **item)
 {
@@ -287,7 +275,7 @@ const struct rest_fact *rest_fact_find(
 		length += (size_t)snprintf(
 			path + length, sizeof(path) - length, "%s%s", i ? "/" : "", segments[i]);
 		for (const struct rest_fact *f = rest_facts; f->path; f++) {
-			if (!path_is(f->path, path))
+			if (strcmp(f->path, path))
 				continue;
 			if (i + 1 == count)
 				return f;

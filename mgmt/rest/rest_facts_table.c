@@ -73,7 +73,7 @@ const struct rest_fact rest_facts[] = {
 	{"sys/failover", FACT_ITEM,
 		"{\"apiRawValues\":{\"apiAnonymous\":\"Failover active for $uptime$ "
 		"seconds\\n\"}}"},
-	EMPTY("ltm/virtual/*/policies"), EMPTY("cm/device-group"), EMPTY("cm/trust-domain"),
+	EMPTY("cm/device-group"), EMPTY("cm/trust-domain"),
 	/* ---- types that Weir has not: clients look through the lists ---- */
 	EMPTY("ltm/monitor/mssql"),
 

@@ -150,20 +150,6 @@ static void test_packages(void)
 		404);
 }
 
-static void test_below_an_object(void)
-{
-	static const char path[] = "/mgmt/tm/ltm/virtual/~Common~v/policies";
-
-	fake_answer("{\"rows\":[{\"name\":\"v\"}],\"result\":{}}");
-	CHECK_INT(fake_request(HTTP_GET, path, NULL), 200);
-	CHECK_STR(fake_said("kind"), "tm:ltm:virtual:policies:policiescollectionstate");
-	CHECK_STR(fake_said("selfLink"),
-		"https://localhost/mgmt/tm/ltm/virtual/~Common~v/policies?ver=15.1.0");
-	fake_answer("{\"error\":{\"code\":404,\"reason\":\"no\"}}");
-	fake_answer("{\"error\":{\"code\":404,\"reason\":\"no\"}}");
-	CHECK_INT(fake_request(HTTP_GET, path, NULL) / 100, 4);
-}
-
 static void test_nested(void)
 {
 	json_t *entries;
@@ -182,7 +168,6 @@ int main(void)
 	fake_rest = rest_new(&settings);
 	test_every_fact_is_served();
 	test_version();
-	test_below_an_object();
 	test_nested();
 	test_device_info();
 	test_lists();

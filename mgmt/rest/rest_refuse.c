@@ -260,7 +260,9 @@ static void put_wrong(const struct rest_question *q, const json_t *error, struct
 	out->api_error = REST_ERROR_CONFIG;
 	if (put_no_folder(error, out) || put_invalid(q, error, out))
 		return;
-	if (!strncmp(reason, "is no property of ", strlen("is no property of "))) {
+	if (!strncmp(reason, "Cannot create/modify published policy", 37)) {
+		text_printf(&out->message, "01071abb:3: %s", reason);
+	} else if (!strncmp(reason, "is no property of ", strlen("is no property of "))) {
 		out->api_error = REST_ERROR_VALUE;
 		out->reason = reason;
 		text_printf(&out->message, "\"%s\" unknown property: it %s",

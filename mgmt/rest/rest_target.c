@@ -90,6 +90,18 @@ static void behind_collection(const char *const *segments, unsigned count, struc
 		behind_item(segments + 1, count - 1, out);
 }
 
+/* The item becomes the owner of what stands behind it, with its own owner before it. */
+static bool owner_take(struct rest_target *out)
+{
+	char path[REST_NAME_MAX];
+	int n = snprintf(
+		path, sizeof(path), "%s%s%s", out->owner, *out->owner ? " " : "", out->name);
+
+	strcpy(out->owner, n < (int)sizeof(path) ? path : "");
+	out->name[0] = '\0';
+	return n < (int)sizeof(path);
+}
+
 static void behind_item(const char *const *segments, unsigned count, struct rest_target *out)
 {
 	int child = count ? child_at(out->kind, segments[0]) : -1;
@@ -101,8 +113,10 @@ static void behind_item(const char *const *segments, unsigned count, struct rest
 	out->what = REST_NOTHING;
 	if (child < 0)
 		return;
-	strcpy(out->owner, out->name);
-	out->name[0] = '\0';
+	if (!owner_take(out)) {
+		out->what = REST_NOTHING;
+		return;
+	}
 	out->kind = child;
 	behind_collection(segments + 1, count - 1, out);
 }

@@ -19,8 +19,9 @@ enum rest_what {
 struct rest_target {
 	enum rest_what what;
 	enum model_kind kind;
-	char owner[REST_NAME_MAX]; /* of a child kind, as weir-cp takes it; "" none or all */
-	char name[REST_NAME_MAX];  /* of an item; "" of the only one of its kind */
+	char owner
+		[REST_NAME_MAX]; /* of a child kind, as weir-cp takes it, behind its own owner; "" none or all */
+	char name[REST_NAME_MAX]; /* of an item; "" of the only one of its kind */
 	bool stats, example;
 };
 

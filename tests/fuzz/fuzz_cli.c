@@ -17,11 +17,11 @@ static void check_edit(const struct cli_command *first)
 
 	if (!text)
 		return;
-	size_t size = strlen(cli_verb_name(first->verb)) + strlen(text) + 2;
+	size_t size = strlen(command_edit_verb(first)) + strlen(text) + 2;
 	line = malloc(size);
 	if (!line)
 		abort();
-	strcpy(line, cli_verb_name(first->verb));
+	strcpy(line, command_edit_verb(first));
 	strcat(line, " ");
 	strcat(line, text);
 	if (command_parse(line, size - 1, &second, &error))
