@@ -373,11 +373,12 @@ static unsigned print_owners(
 		return 0;
 	}
 	depth = print_owners((enum model_kind)owner, &rest, "", out);
+	if (depth)
+		indent(out, depth);
 	text_printf(out, "%.*s {\n", (int)strcspn(rest, " "), rest);
 	*path = rest + strcspn(rest, " ") + 1;
 	indent(out, depth + 1);
 	text_printf(out, "%s %s{\n", model_kinds[kind].words, verb);
-	indent(out, depth + 2);
 	return depth + 2;
 }
 
@@ -393,6 +394,7 @@ static void print_deleted(enum model_kind kind, const char *path, struct text *o
 {
 	unsigned depth = print_owners(kind, &path, "delete ", out);
 
+	indent(out, depth);
 	text_add_word(out, path);
 	text_printf(out, "\n");
 	close_owners(depth, out);

@@ -37,7 +37,23 @@ static bool span_is(struct span s, const char *word)
 	return strlen(word) == s.n && !memcmp(s.p, word, s.n);
 }
 
-/* True for a property whose value is text for people. */
+/* True for a word that stands before the name of an object somewhere. */
+static bool names_object(struct span word)
+{
+	for (unsigned k = 0; k < MODEL_KINDS; k++) {
+		const char *last = strrchr(model_kinds[k].words, ' ');
+
+		if (last && span_is(word, last + 1))
+			return true;
+		for (unsigned i = 0; i < model_kinds[k].field_count; i++)
+			if (model_kinds[k].fields[i].ref_count &&
+				span_is(word, model_kinds[k].fields[i].name))
+				return true;
+	}
+	return false;
+}
+
+/* True for a property whose value is text for people; many words of policies' actions are names elsewhere. */
 static bool names_text(struct span word)
 {
 	if (span_is(word, "reason")) /* of a hold */
@@ -45,7 +61,8 @@ static bool names_text(struct span word)
 	for (unsigned k = 0; k < MODEL_KINDS; k++)
 		for (unsigned i = 0; i < model_kinds[k].field_count; i++)
 			if (model_kinds[k].fields[i].type == TYPE_STRING &&
-				span_is(word, model_kinds[k].fields[i].name))
+				span_is(word, model_kinds[k].fields[i].name) &&
+				(!model_kinds[k].items || !names_object(word)))
 				return true;
 	return false;
 }
