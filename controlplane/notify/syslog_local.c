@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The machine's own log: datagrams to /dev/log. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -62,9 +63,16 @@ static int local_send(struct local *l, const json_t *record)
 	return rc;
 }
 
+static const char *local_fault(const struct local *l, int rc, char *out, size_t size)
+{
+	snprintf(out, size, "%s: %s", l->address.sun_path, strerror(-rc));
+	return out;
+}
+
 static enum receiver_answer local_offer(void *self, const json_t *record)
 {
 	struct local *l = self;
+	char reason[256];
 	int rc = local_send(l, record);
 
 	if (rc == 0) {
@@ -73,7 +81,7 @@ static enum receiver_answer local_offer(void *self, const json_t *record)
 	}
 	/* The log daemon is behind, which is no fault: see local_tick. */
 	if (rc != -EAGAIN && rc != -ENOBUFS)
-		receiver_failed(l->r, strerror(-rc));
+		receiver_failed(l->r, local_fault(l, rc, reason, sizeof(reason)));
 	return RECEIVER_FULL;
 }
 
@@ -88,10 +96,12 @@ static void local_test(void *self, uint64_t number)
 {
 	struct local *l = self;
 	json_t *record = receiver_test_record(l->r, number);
+	char reason[256];
 	int rc = record ? local_send(l, record) : -ENOMEM;
 
 	json_decref(record);
-	receiver_tested(l->r, number, rc == 0, rc ? strerror(-rc) : "");
+	receiver_tested(
+		l->r, number, rc == 0, rc ? local_fault(l, rc, reason, sizeof(reason)) : "");
 	if (rc)
 		local_reset(l);
 }
