@@ -267,7 +267,7 @@ void drains_abandon(struct drains *s, uint32_t id)
 
 /* --- turns and end -------------------------------------------------------------------------------- */
 
-void drains_note(struct drains *s, const struct operation *o, const char *format, ...)
+void drains_note(struct drains *s, struct operation *o, const char *format, ...)
 {
 	char subject[2 * MODEL_NAME_MAX + 20], text[600], sentence[sizeof(subject) + sizeof(text)];
 	va_list ap;
@@ -281,7 +281,9 @@ void drains_note(struct drains *s, const struct operation *o, const char *format
 	for (char *p = sentence; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';
-	s->ops->note(s->ctx, sentence);
+	s->ops->note(
+		s->ctx, &o->d, o->told == o->d.state ? NULL : drain_state_name(o->told), sentence);
+	o->told = o->d.state;
 }
 
 static uint64_t running_ms(const struct operation *o)

@@ -68,8 +68,8 @@ struct drain {
 };
 
 struct drain_ops {
-	/* A sentence for the journal. */
-	void (*note)(void *ctx, const char *sentence);
+	/* A sentence for the journal. before: the state that was told last, if it is another one now; else NULL. */
+	void (*note)(void *ctx, const struct drain *d, const char *before, const char *sentence);
 	/* The state changed, or it ended. */
 	void (*changed)(void *ctx, const struct drain *d);
 };

@@ -209,6 +209,7 @@ static void take_up(struct drains *s)
 		o->want = ++s->wanted;
 		if (o->d.state == DRAIN_STARTING)
 			o->d.state = DRAIN_DRAINING;
+		o->told = o->d.state;
 		s->running++;
 	}
 }

@@ -22,6 +22,7 @@ struct operation {
 	uint64_t instance; /* of the dataplane that its connections are in; 0 = not known */
 	bool restarted;	   /* the dataplane came back without them */
 	bool cap_noted;
+	uint8_t told; /* state that was noted last */
 };
 
 struct drains {
@@ -49,7 +50,7 @@ struct operation *drains_insert(struct drains *s); /* zeroed, at the end; NULL: 
 void drains_remove(struct drains *s, uint32_t id);
 /* Its state is another one: says so, writes it down, tells the owner. */
 void drains_turn(struct drains *s, struct operation *o, enum drain_state state);
-void drains_note(struct drains *s, const struct operation *o, const char *format, ...)
+void drains_note(struct drains *s, struct operation *o, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 uint64_t drain_wall_ms(void); /* since 1970 */

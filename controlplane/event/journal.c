@@ -166,7 +166,7 @@ static void flood_end(struct journal *j)
 	char text[200];
 	struct event_record r = flood_record(text, sizeof(text), &j->flood);
 
-	if (r.count)
+	if (r.count || j->flood.open)
 		journal_tell(j, &r,
 			&(struct journal_ask){
 				.turn = j->flood.open ? JOURNAL_GOOD : JOURNAL_NEITHER});
@@ -264,6 +264,8 @@ int journal_open(struct journal *j, const char *folder, const uint8_t key[JOURNA
 			&(struct event_record){
 				.message = MESSAGE_JOURNAL_DAMAGED, .cause = found, .text = text});
 	int rc = journal_incidents_load(j, folder);
+	/* One that a kill cut off ends with the first second. */
+	j->flood.open = journal_is_bad(j, MESSAGE_STATES_MANY, "ltm", NULL, NULL);
 	journal_write(j,
 		&(struct event_record){.message = MESSAGE_STARTED, .text = "weir-cp was started"});
 	return rc;

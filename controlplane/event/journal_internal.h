@@ -37,7 +37,8 @@ struct journal_store {
 	unsigned segments, room;
 	int fd;
 	uint64_t bytes, limit;
-	uint64_t next; /* number */
+	uint64_t next;	/* number */
+	uint64_t first; /* of the oldest that must be there; 0: nobody knows */
 	char hash[EVENT_HASH_TEXT];
 	uint64_t lost;
 	bool failing;

@@ -199,6 +199,7 @@ int journal_stock(struct journal_store *s, char *found, size_t size)
 	int rc = journal_head_read(s, &head);
 	if (rc && rc != -ENOENT)
 		snprintf(found, size, "its head is damaged, or was made elsewhere");
+	s->first = head.first;
 	journal_unlink_below(s->folder, head.first);
 	rc = list(s);
 	if (rc)

@@ -85,7 +85,7 @@ json_t *journal_filter_take(
 void journal_verify_begin(const struct journal_store *s, struct journal_verify *v)
 {
 	*v = (struct journal_verify){.at = journal_store_begin(s),
-		.first = journal_store_oldest(s),
+		.first = journal_store_first(s),
 		.newest = journal_store_newest(s)};
 	v->next = v->first;
 	journal_store_hash(s, v->newest_hash);
@@ -131,7 +131,7 @@ static void end_verify(struct journal_verify *v)
 
 static void skip_deleted(const struct journal_store *s, struct journal_verify *v)
 {
-	uint64_t oldest = journal_store_oldest(s);
+	uint64_t oldest = journal_store_first(s);
 
 	if (oldest <= v->next || v->fault)
 		return;

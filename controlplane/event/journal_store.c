@@ -97,6 +97,7 @@ static void trim(struct journal_store *s)
 		return;
 	memmove(s->segment, s->segment + gone, (s->segments - gone) * sizeof(*s->segment));
 	s->segments -= gone;
+	s->first = s->segment[0].first;
 	s->trimmed = s->dirty = true;
 }
 
@@ -224,6 +225,11 @@ uint64_t journal_store_lost(struct journal_store *s)
 uint64_t journal_store_oldest(const struct journal_store *s)
 {
 	return s->segments ? s->segment[0].first : s->next;
+}
+
+uint64_t journal_store_first(const struct journal_store *s)
+{
+	return s->first ? s->first : journal_store_oldest(s);
 }
 
 uint64_t journal_store_newest(const struct journal_store *s)

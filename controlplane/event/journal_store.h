@@ -48,6 +48,8 @@ void journal_store_beside(struct journal_store *s, char *text);
 
 /* Numbers of the oldest and newest record; oldest > newest: there is none. */
 uint64_t journal_store_oldest(const struct journal_store *s);
+/* Of the oldest that must be there: what a hand deleted is behind it. */
+uint64_t journal_store_first(const struct journal_store *s);
 uint64_t journal_store_newest(const struct journal_store *s);
 uint64_t journal_store_bytes(const struct journal_store *s);
 void journal_store_hash(

@@ -105,7 +105,7 @@ static void hand_over(struct journal_store *s)
 	y->count = s->full_count;
 	s->full = NULL;
 	s->full_count = 0;
-	y->head = (struct journal_head){journal_store_oldest(s), s->next - 1, ""};
+	y->head = (struct journal_head){journal_store_first(s), s->next - 1, ""};
 	memcpy(y->head.hash, s->hash, sizeof(s->hash));
 	y->beside = s->beside;
 	s->beside = NULL;

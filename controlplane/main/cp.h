@@ -55,6 +55,8 @@ struct cp {
 	struct cp_parts *parts;
 	struct cp_notify *notify;
 	struct drains *drains;
+	const struct cp_user
+		*draining; /* who begins or ends drains just now; or NULL: the system */
 	struct fqdn *fqdn;
 	struct cp_waits {
 		LIST_HEAD(, cp_wait) list; /* requests that wait for a drain */
@@ -225,7 +227,7 @@ int cp_health_init(struct cp *cp, const char *run_dir, const char *monitor_user)
 void cp_health_changed(struct cp *cp, const struct model_changes *changes);
 
 /* An operator enabled servers: those that waited for manual resume are let in again, which the note says. */
-void cp_health_resume(struct cp *cp, struct model_changes *changes, const char *author);
+void cp_health_resume(struct cp *cp, struct model_changes *changes, const struct cp_user *author);
 
 /* "running", or since when nobody probes. */
 void cp_monitoring_text(const struct cp *cp, char *out, size_t size);
@@ -365,9 +367,9 @@ void cp_event_drain(struct cp *cp, const struct drain *d);
 int cp_journal_init(struct cp *cp, const uint8_t machine_key[MODEL_KEY_BYTES]); /* 0 or -errno */
 void cp_journal_reconcile(struct cp *cp);					/* after a start */
 void cp_journal_second(struct cp *cp);						/* every second */
-/* A sentence of one message, about o or nothing (NULL), by the system. */
-void cp_journal_note(
-	struct cp *cp, enum event_message message, const struct object *o, const char *text);
+/* A sentence of one message, about o or nothing (NULL), by somebody or nobody (NULL). */
+void cp_journal_note(struct cp *cp, enum event_message message, const struct object *o,
+	const struct cp_user *user, const char *text);
 /* A part of the machine is there, or gone: message says which. */
 void cp_journal_part(
 	struct cp *cp, enum event_message message, const char *kind, bool good, const char *text);

@@ -12,6 +12,8 @@
 #include "main/cp.h"
 #include "store/id_set.h"
 
+#define TOLD_MAX 100u /* servers that have a record each */
+
 struct cp_agent_gone {
 	struct id_set servers; /* that wait to be looked at */
 	struct event *turn;
@@ -79,6 +81,22 @@ static int take_back_all(struct cp *cp, void *ctx, struct model_error *err)
 	return rc;
 }
 
+/* all: the sentence for those that are too many to be told one by one. */
+static void taken_back_tell(struct cp *cp, const struct model_changes *changes, const char *all)
+{
+	char text[700];
+
+	for (unsigned i = 0; i < changes->count && i < TOLD_MAX; i++) {
+		snprintf(text, sizeof(text),
+			"%s: what its agent did is taken back: it is asked no more",
+			changes->row[i].path);
+		cp_journal_note(cp, MESSAGE_AGENT_SAID, model_get(cp->model, changes->row[i].id),
+			&agent_user, text);
+	}
+	if (changes->count > TOLD_MAX)
+		cp_journal_note(cp, MESSAGE_AGENT_SAID, NULL, &agent_user, all);
+}
+
 static void on_turn(evutil_socket_t fd, short what, void *ctx)
 {
 	struct cp *cp = ctx;
@@ -97,8 +115,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
 		snprintf(text, sizeof(text),
 			"what the agents of %u servers did is taken back: they are asked no more",
 			changes.count);
-		if (changes.count)
-			cp_journal_note(cp, MESSAGE_AGENT_SAID, NULL, text);
+		taken_back_tell(cp, &changes, text);
 		model_changes_fini(&changes);
 	}
 	id_set_clear(&g->servers);

@@ -106,7 +106,7 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 	if (rc == 0 && commit->startup)
 		startup_note(cp, commit->startup);
 	if (rc == 0)
-		cp_health_resume(cp, changes, commit->user->name);
+		cp_health_resume(cp, changes, commit->user);
 	if (rc || changes->count == 0)
 		return rc;
 	if (changes->config && commit->warnings)
@@ -122,7 +122,9 @@ int cp_commit(struct cp *cp, const struct cp_commit *commit, struct model_change
 	cp->committing = NULL;
 	cp_resolve_changed(cp, changes);
 	cp_agent_gone_changed(cp, changes);
+	cp->draining = commit->user;
 	drains_model_changed(cp->drains, cp->model, commit->user->name);
+	cp->draining = NULL;
 	return 0;
 }
 

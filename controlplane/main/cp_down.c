@@ -116,7 +116,7 @@ static void note(struct cp *cp, const struct cp_down *d)
 		return;
 	snprintf(text, sizeof(text), "%s %s: down: %" PRIu64 " connections %s", pool->path, o->path,
 		d->taken, words[d->scan.action]);
-	cp_journal_note(cp, MESSAGE_SERVICE_DOWN_ACTION, o, text);
+	cp_journal_note(cp, MESSAGE_SERVICE_DOWN_ACTION, o, NULL, text);
 }
 
 /* --- asking --------------------------------------------------------------------------------------- */

@@ -256,7 +256,9 @@ static void start_drain(struct cp *cp, struct ipc_request *r, const struct cp_us
 		cp_refuse_model(r, &err, NULL);
 		return;
 	}
+	cp->draining = user;
 	drains_begin(cp->drains, d->id);
+	cp->draining = NULL;
 	json_t *result = result_of(cp, d, &changes);
 	model_changes_fini(&changes);
 	cp_reply_in_force(cp, r, result);
@@ -317,8 +319,10 @@ void cp_end_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *us
 		cp_refuse_model(r, &err, NULL);
 		return;
 	}
+	cp->draining = user;
 	if (!enable)
 		drains_end(cp->drains, id, user->name);
+	cp->draining = NULL;
 	d = drains_find(cp->drains, id);
 	json_t *result = d ? result_of(cp, d, &changes) : NULL;
 	model_changes_fini(&changes);
@@ -463,11 +467,24 @@ void cp_wait_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *u
 
 /* --- what drains tell ----------------------------------------------------------------------------- */
 
-static void on_note(void *ctx, const char *sentence)
+static void on_note(void *ctx, const struct drain *d, const char *before, const char *sentence)
 {
+	static const struct cp_user by_itself = {.name = "system", .class = HOLD_SYSTEM};
 	struct cp *cp = ctx;
 
-	cp_journal_note(cp, MESSAGE_DRAIN, NULL, sentence);
+	journal_write(&cp->journal,
+		&(struct event_record){.message = MESSAGE_DRAIN,
+			.kind = model_kinds[d->node ? KIND_NODE : KIND_POOL_MEMBER].full,
+			.object = d->name,
+			.owner = d->node ? NULL : d->pool,
+			.actor = cp_journal_actor(cp->draining ? cp->draining : &by_itself),
+			.before = before ? event_text(before) : (struct event_value){0},
+			.after = before ? event_text(drain_state_name(d->state))
+					: (struct event_value){0},
+			.cause = d->reason[0] ? d->reason : NULL,
+			.flows_known = d->connections >= 0,
+			.flows = d->connections > 0 ? (uint64_t)d->connections : 0,
+			.text = sentence});
 }
 
 /* Not at once: an answer may bring the next request of the same client, which may end this drain. */

@@ -134,7 +134,7 @@ void cp_health_changed(struct cp *cp, const struct model_changes *changes)
 	health_model_changed(cp->health, cp->model, changes);
 }
 
-void cp_health_resume(struct cp *cp, struct model_changes *changes, const char *author)
+void cp_health_resume(struct cp *cp, struct model_changes *changes, const struct cp_user *author)
 {
 	for (unsigned i = 0; i < changes->enabled_count; i++) {
 		const struct object *o = model_get(cp->model, changes->enabled[i]);
@@ -146,8 +146,8 @@ void cp_health_resume(struct cp *cp, struct model_changes *changes, const char *
 		snprintf(changes->note + len, sizeof(changes->note) - len,
 			"%s%s: it waited for manual resume, and is used again", len ? "; " : "",
 			o->path);
-		snprintf(text, sizeof(text), "%s: resumed by %s", o->path, author);
-		cp_journal_note(cp, MESSAGE_RESUMED, o, text);
+		snprintf(text, sizeof(text), "%s: resumed by %s", o->path, author->name);
+		cp_journal_note(cp, MESSAGE_RESUMED, o, author, text);
 	}
 }
 

@@ -43,16 +43,18 @@ void cp_journal_second(struct cp *cp)
 	journal_store_sync(cp->journal.store);
 }
 
-void cp_journal_note(
-	struct cp *cp, enum event_message message, const struct object *o, const char *text)
+void cp_journal_note(struct cp *cp, enum event_message message, const struct object *o,
+	const struct cp_user *user, const char *text)
 {
 	const struct object *owner = o ? model_get(cp->model, o->owner) : NULL;
 
-	journal_write(&cp->journal, &(struct event_record){.message = message,
-					    .kind = o ? model_kinds[o->kind].full : NULL,
-					    .object = o ? o->path : NULL,
-					    .owner = owner ? owner->path : NULL,
-					    .text = text});
+	journal_write(&cp->journal,
+		&(struct event_record){.message = message,
+			.kind = o ? model_kinds[o->kind].full : NULL,
+			.object = o ? o->path : NULL,
+			.owner = owner ? owner->path : NULL,
+			.actor = user ? cp_journal_actor(user) : (struct event_actor){0},
+			.text = text});
 }
 
 void cp_journal_part(
@@ -63,23 +65,47 @@ void cp_journal_part(
 		&(struct journal_ask){.turn = good ? JOURNAL_GOOD : JOURNAL_BAD});
 }
 
-static bool exists(void *ctx, const char *kind, const char *owner, const char *object)
+static const struct object *find(
+	const struct cp *cp, const char *kind, const char *owner, const char *object)
 {
-	const struct cp *cp = ctx;
 	int k = kind ? cp_kind(kind) : -1;
 	const struct object *over = NULL;
 
-	if (k < 0 || (model_kinds[k].owner >= 0) != (owner != NULL))
-		return false;
+	if (k < 0 || (model_kinds[k].owner >= 0) != (owner != NULL) || !object)
+		return NULL;
 	if (owner && !(over = model_find(cp->model, model_kinds[k].owner, ID_NONE, owner)))
-		return false;
+		return NULL;
 	return model_find(cp->model, k, over ? over->id : ID_NONE, object);
+}
+
+static bool exists(void *ctx, const char *kind, const char *owner, const char *object)
+{
+	return find(ctx, kind, owner, object);
+}
+
+/* A limit that was reached before the start: who is at it now is looked at as ever. */
+static void limit_take_up(void *ctx, const struct incident_entry *e)
+{
+	static const enum event_message messages[] = {
+		MESSAGE_LIMIT_REACHED, MESSAGE_PORT_EXHAUSTION};
+	struct cp *cp = ctx;
+
+	for (size_t i = 0; i < sizeof(messages) / sizeof(*messages) && !e->good; i++) {
+		const struct object *o =
+			e->thing.aspect == journal_aspect(messages[i])
+				? find(cp, e->thing.kind, e->thing.owner, e->thing.object)
+				: NULL;
+
+		if (o)
+			cp_limit_reached(cp, o->id, messages[i]);
+	}
 }
 
 /* Of objects that another process deleted, or a start from another configuration. */
 void cp_journal_reconcile(struct cp *cp)
 {
 	journal_reconcile(&cp->journal, exists, cp);
+	incidents_each(cp->journal.incidents, limit_take_up, cp);
 }
 
 struct event_actor cp_journal_actor(const struct cp_user *user)

@@ -175,7 +175,7 @@ static void events_lost(struct cp *cp, uint64_t lost)
 	char text[80];
 
 	snprintf(text, sizeof(text), "%" PRIu64 " events of the dataplane were lost", lost);
-	cp_journal_note(cp, MESSAGE_EVENTS_LOST, NULL, text);
+	cp_journal_note(cp, MESSAGE_EVENTS_LOST, NULL, NULL, text);
 }
 
 static void limit_event(struct cp *cp, const struct event_row *row)

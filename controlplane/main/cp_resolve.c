@@ -49,11 +49,18 @@ static int64_t on_connections(void *ctx, uint32_t member)
 	return c ? (int64_t)drain_connections(c, member) : -1;
 }
 
-static void on_note(void *ctx, const char *sentence)
+static void on_note(void *ctx, const struct object *o, const char *before, const char *after,
+	const char *sentence)
 {
 	struct cp *cp = ctx;
 
-	cp_journal_note(cp, MESSAGE_NAME_RESOLUTION, NULL, sentence);
+	journal_write(&cp->journal, &(struct event_record){.message = MESSAGE_NAME_RESOLUTION,
+					    .kind = model_kinds[o->kind].full,
+					    .object = o->path,
+					    .actor = cp_journal_actor(&system_user),
+					    .before = event_text(before),
+					    .after = event_text(after),
+					    .text = sentence});
 }
 
 int cp_resolve_init(struct cp *cp)

@@ -238,7 +238,8 @@ static void addresses_text(const struct resolve_addresses *addresses, struct tex
 		text_printf(out, " and %u more", addresses->count - ADDRESSES_TOLD);
 }
 
-static void tell(struct fqdn *f, const struct object *o, const struct resolve_status *s)
+static void tell(
+	struct fqdn *f, const struct object *o, unsigned before, const struct resolve_status *s)
 {
 	struct text text = {0};
 
@@ -248,7 +249,8 @@ static void tell(struct fqdn *f, const struct object *o, const struct resolve_st
 	addresses_text(&s->address, &text);
 	if (s->refused[0])
 		text_printf(&text, "; refused: %s", s->refused);
-	f->ops->note(f->ctx, text.data ? text.data : "");
+	f->ops->note(f->ctx, o, resolve_state_name(before), resolve_state_name(s->state),
+		text.data ? text.data : "");
 	text_fini(&text);
 }
 
@@ -262,7 +264,7 @@ static void on_done(void *ctx, uint32_t key, bool changed)
 	if (!name || !o || !s)
 		return;
 	if (changed || name->told != s->state)
-		tell(f, o, s);
+		tell(f, o, name->told, s);
 	name->told = s->state;
 	if (changed)
 		turn_at(f, GATHER_MS);

@@ -28,8 +28,9 @@ struct fqdn_ops {
 	int (*commit)(void *ctx);
 	/* Connections that a member has now; -1: not known. */
 	int64_t (*connections)(void *ctx, uint32_t member);
-	/* A sentence for the journal. */
-	void (*note)(void *ctx, const char *sentence);
+	/* A sentence for the journal, about a template node; before and after: states. */
+	void (*note)(void *ctx, const struct object *o, const char *before, const char *after,
+		const char *sentence);
 };
 
 struct fqdn;

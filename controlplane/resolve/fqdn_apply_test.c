@@ -17,7 +17,10 @@ static int64_t on_connections(void *ctx, uint32_t id)
 	return connections;
 }
 
-static void on_note(void *ctx, const char *sentence) {}
+static void on_note(void *ctx, const struct object *o, const char *before, const char *after,
+	const char *sentence)
+{
+}
 
 static int made_of(struct model *m, const char *addr, struct model_error *err)
 {

@@ -82,6 +82,9 @@ def test_addresses_become_servers_that_follow_their_template(site):
     assert s.nodes() == ["_auto_10.0.2.11", "_auto_10.0.2.12"]
     s.until_reason("fqdn-up", "resolved", "to 2 addresses, next in")
     assert s.row()["addr"] == "any6"
+    [said] = s.cp.ask("log", message="0e1f007a")[0]
+    assert (said["kind"], said["object"]) == ("ltm node", "/Common/web.test")
+    assert (said["old"], said["new"], said["actor"]["class"]) == ("fqdn-checking", "fqdn-up", "system")
     s.cp.edit("modify", "ltm pool web members modify { web.test:80 { ratio 5 connection-limit none }}".replace("none", "0"))
     wait_until(lambda: all(row["ratio"] == 5 and row["connectionLimit"] == 0 for row in s.members().values()), "members follow", 3)
     s.cp.edit("modify", "ltm pool web members modify { web.test:80 { session user-disabled }}")

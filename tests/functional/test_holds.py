@@ -62,7 +62,9 @@ def test_a_server_that_waits_for_manual_resume(place):
     assert done.returncode == 0
     assert "note: /Common/10.0.2.11:80: it waited for manual resume, and is used again" in done.stderr
     assert place.of(S1, "monitorStatus") == "up" and "s1" in place.served()
-    assert "/Common/10.0.2.11:80: resumed by root" in place.weir.cp.text()
+    [resumed] = place.weir.ask("log", message="0e1f007d")[0]
+    assert resumed["text"] == "/Common/10.0.2.11:80: resumed by root" and resumed["object"] == "/Common/10.0.2.11:80"
+    assert (resumed["actor"]["class"], resumed["actor"]["name"]) == ("operator", "root")
     assert place.edit(S1, "session user-enabled")["note"] == "", "once"
 
 

@@ -110,12 +110,24 @@ def test_what_is_tampered_with_is_noticed(cp, tamper):
     cp.start()
     result = cp.ask("verify-log")[1]
     said = cp.ask("log", message="0e1f0077")[0]
+    assert not result["intact"] and result["seq"] and result["reason"], result
     if tamper is tamper_oldest:
         assert "oldest records are missing" in said[0]["text"]
-    else:
-        assert not result["intact"] and result["seq"] and result["reason"], result
+        assert (result["seq"], result["reason"]) == (1, "is missing")
     cp.edit("modify", "ltm pool web description afterwards")
     assert cp.ask("log", limit=1)[0][0]["cause"].endswith("afterwards"), "it goes on"
+
+
+def test_a_file_deleted_under_a_running_daemon(cp):
+    """It is missed at once, after a restart too, and until what is behind it would have been deleted anyway."""
+    filled(cp)
+    cp.start()
+    segments(cp)[0].unlink()
+    assert not cp.ask("verify-log")[1]["intact"]
+    cp.restart(kill=True)
+    cp.restart()
+    result = cp.ask("verify-log")[1]
+    assert (result["intact"], result["seq"], result["reason"]) == (False, 1, "is missing")
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n\n", b"\0" * 5000, b"{" * 40000, b'{"seq":99999999999999999999,', bytes(range(256)) * 99])
