@@ -290,26 +290,6 @@ static int bash_command(const char *args, char *out)
 	return args[strspn(args, " \t")] ? -1 : 0;
 }
 
-/* tmsh -c "a; b", tmsh a */
-static void run_tmsh(struct rest_call *call, const char *user, char *command, struct text *out)
-{
-	char *save = NULL;
-	size_t n;
-
-	command += strspn(command, " ");
-	if (strncmp(command, "-c ", 3) && strncmp(command, "-q -c ", 6)) {
-		rest_tmsh(call, user, command, out);
-		return;
-	}
-	command = strstr(command, "-c ") + 3;
-	command += strspn(command, " \"'");
-	n = strlen(command);
-	while (n > 0 && strchr(" \"'", command[n - 1]))
-		command[--n] = '\0';
-	for (char *part = strtok_r(command, ";", &save); part; part = strtok_r(NULL, ";", &save))
-		rest_tmsh(call, user, part + strspn(part, " "), out);
-}
-
 static void put_version(struct rest_call *call, struct text *out)
 {
 	json_t *row =
@@ -368,7 +348,7 @@ static void run_bash(struct rest_call *call, const char *user, char *command, st
 	else if (is_owners(command))
 		return; /* files are weir-mgmt's, and stay it */
 	else if (!strncmp(command, "tmsh ", 5))
-		run_tmsh(call, user, command + 5, out);
+		rest_tmsh(call, user, command + 5, out);
 	else
 		text_printf(out, "/bin/bash: %.*s: command not found\n",
 			(int)strcspn(command, " \t\n;|&<>"), command);

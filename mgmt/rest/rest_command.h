@@ -13,8 +13,8 @@ void rest_config(struct rest_call *call); /* sys/config: save, load */
 void rest_util(struct rest_call *call);	  /* util/... */
 void rest_crypto(struct rest_call *call); /* sys/crypto/{cert,key}: install */
 
-/* The output of a tmsh command of a user; what went wrong stands in it. */
-void rest_tmsh(struct rest_call *call, const char *user, const char *command, struct text *out);
+/* The output of tmsh with these arguments, which it spoils; what went wrong stands in it. */
+void rest_tmsh(struct rest_call *call, const char *user, char *arguments, struct text *out);
 
 struct rest_load {
 	const char *file; /* of the user's; NULL: the startup configuration */

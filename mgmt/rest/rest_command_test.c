@@ -93,6 +93,19 @@ static void test_tmsh(void)
 	CHECK_STR(bash("-c 'tmsh modify ltm pool web description \"a b\"'", DONE), "");
 	CHECK_STR(fake_asked(1, "op"), "\"edit\"");
 	CHECK_STR(fake_asked(1, "verb"), "\"modify\"");
+	/* a semicolon in a text or a rule ends no command, however the client quotes */
+	static const char *const whole[][2] = {
+		{"-c 'tmsh -c \"modify ltm pool web description \\\"a; delete ltm pool b\\\"\"'",
+			"\"ltm pool web description \\\"a; delete ltm pool b\\\"\""},
+		{"-c 'tmsh -c \"modify ltm pool web description \"a; b\"\"'",
+			"\"ltm pool web description \\\"a; b\\\"\""},
+		{"-c \"tmsh -q -c 'modify ltm rule r { f(); g() }'\"",
+			"\"ltm rule r { f(); g() }\""}};
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++) {
+		CHECK_STR(bash(whole[i][0], DONE), "");
+		CHECK_STR(fake_asked(1, "text"), whole[i][1]);
+		CHECK_INT(fake.next, 2);
+	}
 	CHECK(strstr(bash("-c 'tmsh delete ltm pool x'",
 			     "{\"error\":{\"code\":403,\"text\":\"bob may not do this\"}}"),
 		"bob may not do this\n"));

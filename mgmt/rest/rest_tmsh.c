@@ -241,7 +241,7 @@ static bool run_known(struct rest_call *call, const char *command, struct text *
 	return true;
 }
 
-void rest_tmsh(struct rest_call *call, const char *user, const char *command, struct text *out)
+static void run_one(struct rest_call *call, const char *user, const char *command, struct text *out)
 {
 	struct words_error error;
 	struct cli_command c;
@@ -262,4 +262,72 @@ void rest_tmsh(struct rest_call *call, const char *user, const char *command, st
 	else
 		text_printf(out, "no memory\n");
 	command_fini(&c);
+}
+
+/* ---- arguments ---- */
+
+/* What a shell would make of the word. Where quotes within stand bare, as some clients send them, the outer go. */
+static char *unquoted(char *word)
+{
+	char quote = *word, *to = word, *from = word + 1;
+	size_t n = strlen(word);
+
+	if (n < 2 || (quote != '"' && quote != '\'') || word[n - 1] != quote)
+		return word;
+	word[n - 1] = '\0';
+	if (quote == '\'' || strstr(from, " \"") || *from == '"')
+		return from;
+	for (; *from; from++) {
+		if (*from == '\\' && (from[1] == '"' || from[1] == '\\'))
+			from++;
+		*to++ = *from;
+	}
+	*to = '\0';
+	return word;
+}
+
+/* Where a command ends: a semicolon in quotes or braces belongs to it. */
+static char *command_end(char *text)
+{
+	unsigned depth = 0;
+	bool quoted = false;
+
+	for (; *text; text++) {
+		if (*text == '\\' && text[1])
+			text++;
+		else if (*text == '"')
+			quoted = !quoted;
+		else if (!quoted && *text == '{')
+			depth++;
+		else if (!quoted && *text == '}' && depth)
+			depth--;
+		else if (!quoted && !depth && *text == ';')
+			break;
+	}
+	return text;
+}
+
+/* -c "a; b", or a */
+void rest_tmsh(struct rest_call *call, const char *user, char *arguments, struct text *out)
+{
+	char *text = arguments + strspn(arguments, " ");
+	size_t n = strlen(text);
+	bool last = false;
+
+	while (n > 0 && text[n - 1] == ' ')
+		text[--n] = '\0';
+	if (strncmp(text, "-c ", 3) && strncmp(text, "-q -c ", 6)) {
+		run_one(call, user, text, out);
+		return;
+	}
+	text = strstr(text, "-c ") + 3;
+	text = unquoted(text + strspn(text, " "));
+	while (!last) {
+		char *end = command_end(text);
+
+		last = !*end;
+		*end = '\0';
+		run_one(call, user, text + strspn(text, " "), out);
+		text = end + 1;
+	}
 }
