@@ -50,6 +50,7 @@ struct http_reply {
 	struct http_pair headers[HTTP_REPLY_HEADERS_MAX]; /* both parts owned */
 	unsigned header_count;
 	int file;		/* NULL body: its length bytes stand in this file; 0: none */
+	uint64_t file_from;	/* where in it */
 	http_stream_next *next; /* NULL: a reply with body */
 	void (*stream_free)(void *ctx);
 	void *stream_ctx;
@@ -96,9 +97,12 @@ const char *http_header(const struct http_request *r, const char *name);
 void http_reply(
 	struct http_request *r, unsigned status, const char *type, char *body, size_t length);
 
-/* The same from a file's beginning, a descriptor above 0 that is taken over. */
-void http_reply_file(
-	struct http_request *r, unsigned status, const char *type, int fd, size_t length);
+/*
+ * The same from a place in a file, a descriptor above 0 that is taken over. It is read as the client takes it, so
+ * that a slow one holds no memory.
+ */
+void http_reply_file(struct http_request *r, unsigned status, const char *type, int fd,
+	uint64_t from, size_t length);
 
 /* The same with a JSON body as LTM's clients expect it; the reference is taken. NULL: no memory, 500. */
 void http_reply_json(struct http_request *r, unsigned status, json_t *body);

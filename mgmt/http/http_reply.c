@@ -34,11 +34,12 @@ void http_reply(
 	content_set(r, status, type, body, length);
 }
 
-void http_reply_file(
-	struct http_request *r, unsigned status, const char *type, int fd, size_t length)
+void http_reply_file(struct http_request *r, unsigned status, const char *type, int fd,
+	uint64_t from, size_t length)
 {
 	content_set(r, status, type, NULL, length);
 	r->reply.file = fd;
+	r->reply.file_from = from;
 }
 
 void http_reply_json(struct http_request *r, unsigned status, json_t *body)

@@ -255,7 +255,8 @@ struct MHD_Response *http_response_new(
 	if (reply->next) {
 		response = stream_new(s, reply, connection);
 	} else if (reply->file > 0) {
-		response = MHD_create_response_from_fd64(reply->length, reply->file);
+		response = MHD_create_response_from_fd_at_offset64(
+			reply->length, reply->file, reply->file_from);
 		if (response)
 			reply->file = 0;
 	} else {

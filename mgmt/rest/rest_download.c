@@ -2,10 +2,8 @@
 /* Files that clients fetch, whole or piece by piece: archives, and what they sent themselves. */
 #include "rest/rest_download.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,46 +11,25 @@
 #include "rest/rest_refuse.h"
 #include "rest/rest_ucs.h"
 
-static char *bytes_of(int fd, uint64_t from, size_t length)
-{
-	char *data = malloc(length ? length : 1);
-	size_t n = 0;
-
-	while (data && n < length) {
-		ssize_t got = pread(fd, data + n, length - n, (off_t)(from + n));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0) {
-			free(data);
-			return NULL;
-		}
-		n += (size_t)got;
-	}
-	return data;
-}
-
-/* Clients learn the size from Content-Range, also of a reply that refuses the first range they try. */
+/* Takes over fd. Clients learn the size from Content-Range, also of a reply that refuses the first range they try. */
 static void send_piece(struct rest_call *call, int fd, uint64_t size)
 {
 	const char *text = http_header(call->http, "Content-Range");
 	struct files_range range = {0, size - 1, size};
 	bool fits = !text || files_range_parse(text, &range);
-	char *data = NULL, said[80];
+	char said[80];
 
 	fits = fits && range.start <= range.end && range.end < size;
-	if (fits)
-		data = bytes_of(fd, range.start, (size_t)(range.end - range.start + 1));
 	snprintf(said, sizeof(said), "%" PRIu64 "-%" PRIu64 "/%" PRIu64, fits ? range.start : 0,
 		fits ? range.end : size - 1, size);
-	if (data)
-		http_reply(call->http, 200, "application/octet-stream", data,
+	if (fits) {
+		http_reply_file(call->http, 200, "application/octet-stream", fd, range.start,
 			(size_t)(range.end - range.start + 1));
-	else if (fits)
-		http_reply_error(call->http, 500, "the file cannot be read");
-	else
+	} else {
+		close(fd);
 		http_reply_error(
 			call->http, 400, "Content-Range must lie within the file: %s", said);
+	}
 	http_reply_header(call->http, "Content-Range", said);
 }
 
@@ -61,16 +38,21 @@ static void send_file(struct rest_call *call, const struct rest_file *file)
 	const struct http_request *r = call->http;
 	char why[FILES_REASON_MAX];
 	uint64_t size = 0;
-	int fd = file->files ? files_open(file->files, file->area, file->name, &size, why) : -1;
+	int fd = -1;
 
-	if (r->method != HTTP_GET)
+	if (r->method != HTTP_GET) {
 		http_reply_error(call->http, 405, "Files are fetched by GET.");
-	else if (fd < 0 || size == 0)
-		http_reply_error(call->http, 404, "There is no such file: %s", r->path);
-	else
+		return;
+	}
+	if (file->files)
+		fd = files_open(file->files, file->area, file->name, &size, why);
+	if (fd >= 0 && size > 0) {
 		send_piece(call, fd, size);
+		return;
+	}
 	if (fd >= 0)
 		close(fd);
+	http_reply_error(call->http, 404, "There is no such file: %s", r->path);
 }
 
 /* What stands behind the branch, a plain name. */

@@ -227,7 +227,7 @@ void rest_list_end(struct rest_list *l, json_int_t total)
 	int fd = file_take(l);
 	text_fini(&l->text);
 	if (fd > 0)
-		http_reply_file(l->call->http, 200, type_json, fd, l->filed);
+		http_reply_file(l->call->http, 200, type_json, fd, 0, l->filed);
 	else
 		http_reply_error(l->call->http, 500, "The list cannot be kept for sending.");
 }

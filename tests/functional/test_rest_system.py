@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What programs do with a BIG-IP's REST interface beside its objects: folders, files, a fresh start, facts."""
 import contextlib
+import os
 import pathlib
 import re
 
@@ -123,6 +124,32 @@ def test_downloads(api, branch):
     api.delete("auth/user/other")
     assert api.send("GET", f"{FILES}/{branch}/own.bin", auth=("admin", "wrong"),
                     headers={"X-F5-Auth-Token": None}).status_code == 401
+
+
+def memory_kib(process):
+    text = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", text)[1])
+
+
+def test_slow_downloads_hold_no_memory(api):
+    """Whole files to clients that do not read: each would hold its file in memory."""
+    piece = os.urandom(4 << 20)
+    for start in range(0, 10 * len(piece), len(piece)):
+        api.call("POST", f"{FILES}/uploads/large.bin", data=piece, headers={
+            "Content-Type": "application/octet-stream",
+            "Content-Range": f"{start}-{start + len(piece) - 1}/{10 * len(piece)}"})
+    before = memory_kib(api.process)
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            reply = stack.enter_context(contextlib.closing(
+                api.send("GET", f"{FILES}/downloads/large.bin", stream=True)))
+            assert reply.status_code == 200 and reply.headers["Content-Length"] == str(10 * len(piece))
+        assert memory_kib(api.process) - before < 40 << 10
+        assert next(reply.iter_content(4096)) == piece[:4096]
+    part = api.call("GET", f"{FILES}/downloads/large.bin",
+                    headers={"Content-Range": f"{len(piece) + 7}-{len(piece) + 1006}/{10 * len(piece)}"})
+    assert part.content == piece[7:1007]
+    api.post("util/unix-rm", {"command": "run", "utilCmdArgs": "/var/config/rest/downloads/large.bin"})
 
 
 def test_load_default(api):
