@@ -98,7 +98,10 @@ static bool editor_may(const struct model_ask *ask)
 		       ask->kind == KIND_POOL_MEMBER || model_kind_is_monitor(ask->kind));
 }
 
-/* Users are read by those who manage or audit them, and by themselves. */
+/*
+ * Users are read by those who manage or audit them, and by themselves; scripts, which may hold the password of what
+ * they speak to, by those who see what changes in them.
+ */
 static bool may_read(const struct cp_user *user, const struct model_ask *ask)
 {
 	uint8_t role = role_at(user, ask->path);
@@ -108,6 +111,8 @@ static bool may_read(const struct cp_user *user, const struct model_ask *ask)
 	if (ask->kind == KIND_USER || ask->kind == KIND_PARTITION_ACCESS)
 		return role == PARTITION_ACCESS_ROLE_ADMIN ||
 		       role == PARTITION_ACCESS_ROLE_AUDITOR || !strcmp(ask->path, user->name);
+	if (ask->kind == KIND_FILE_ALERT_SCRIPT || ask->kind == KIND_FILE_EXTERNAL_MONITOR)
+		return roles[role].needs & 1u << CP_AUDIT;
 	if (role == PARTITION_ACCESS_ROLE_AGENT)
 		return agent_may(user, ask);
 	return common ? may_somewhere(user, CP_LOOK) : roles[role].needs & 1u << CP_LOOK;

@@ -129,7 +129,7 @@ def test_alert(api):
     made = api.post("sys/alert", {"name": "ops", "smtpServers": ["/Common/mx2", "/Common/mx1"],
                                   "to": ["ops@shop.example"], "quietFrom": "22:00", "quietTo": "06:30"})
     assert made["smtpServers"] == ["/Common/mx2", "/Common/mx1"]
-    assert (made["level"], made["digest"], made["recovery"], made["quietLevel"]) == ("warning", 5, "enabled", "alert")
+    assert (made["level"], made["digest"], made["recovery"], made["quietLevel"]) == ("notice", 5, "enabled", "alert")
     with pytest.raises(Refused) as used:
         api.delete("sys/smtp-server/~Common~mx1")
     assert "in use" in used.value.message
@@ -138,6 +138,12 @@ def test_alert(api):
     api.post("auth/user", {"name": "net", "password": "runs-the-network",
                            "partitionAccess": [{"name": "all-partitions", "role": "resource-admin"}]})
     net = api.log_in("net", "runs-the-network")
+    api.post("auth/user", {"name": "looker", "password": "only-looks-on",
+                           "partitionAccess": [{"name": "all-partitions", "role": "operator"}]})
+    looker = api.log_in("looker", "only-looks-on")  # a script may hold the password of what it speaks to
+    assert looker.items("sys/file/alert-script") == [] and not looker.exists("sys/file/alert-script/~Common~page.sh")
+    assert "#!/bin/sh" in net.get("sys/file/alert-script/~Common~page.sh")["content"]
+    looker.close()
     with pytest.raises(Refused) as refused:
         net.patch("sys/file/alert-script/~Common~page.sh", {"content": "#!/bin/sh\nid\n"})
     assert refused.value.status in (401, 403)
