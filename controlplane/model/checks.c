@@ -496,6 +496,7 @@ int check_item(struct model *m, struct item *it, struct model_error *err)
 	case KIND_GLOBAL_SETTINGS:
 		return check_host_name(m, it, err);
 	case KIND_SYSLOG:
+	case KIND_SNMP:
 	case KIND_SNMP_COMMUNITY:
 	case KIND_SNMP_USER:
 	case KIND_SNMP_TRAP:

@@ -237,6 +237,7 @@ int check_receiver(struct model *m, struct item *it, struct model_error *err)
 	switch (it->o.kind) {
 	case KIND_SYSLOG:
 		return check_syslog(m, it, err);
+	case KIND_SNMP:
 	case KIND_SNMP_COMMUNITY:
 	case KIND_SNMP_USER:
 	case KIND_SNMP_TRAP:

@@ -2,6 +2,8 @@
 /* Those who may ask by SNMP and those who get its traps: what must hold of one object. */
 #include "model/model_internal.h"
 
+#include <stdlib.h>
+
 struct security {
 	uint8_t level, auth, privacy;
 	uint32_t auth_password, privacy_password;
@@ -154,9 +156,87 @@ static int check_trap(struct model *m, struct item *it, struct model_error *err)
 	return c->version == SNMP_TRAP_VERSION_3 ? check_security(m, it, &s, err) : 0;
 }
 
+static bool port_ok(const char *text)
+{
+	unsigned long port = strtoul(text, NULL, 10);
+
+	return *text && strlen(text) <= 5 && strspn(text, "0123456789") == strlen(text) && port &&
+	       port <= UINT16_MAX;
+}
+
+/* Passes the transport: 4, 6, or 0 if none is named. */
+static unsigned listen_family(const char **text)
+{
+	static const struct {
+		const char *word;
+		unsigned family;
+	} transports[] = {{"udp6:", 6}, {"tcp6:", 6}, {"udp:", 4}, {"tcp:", 4}};
+
+	for (unsigned i = 0; i < 4; i++) {
+		size_t length = strlen(transports[i].word);
+		if (strncmp(*text, transports[i].word, length))
+			continue;
+		*text += length;
+		return transports[i].family;
+	}
+	return 0;
+}
+
+/* "udp:192.0.2.5:161", "tcp6:[fd00::1]:161", "192.0.2.5", "udp6:161" */
+static bool listen_ok(const char *text)
+{
+	unsigned family = listen_family(&text);
+	bool six = *text == '[';
+	const char *host = text + six, *end = host + strcspn(host, six ? "]" : ":");
+	char plain[IP_ADDR_TEXT];
+	struct ip_addr addr;
+
+	if (!six && !*end && port_ok(text))
+		return true;
+	if (end - host >= (int)sizeof(plain) || (six && *end != ']'))
+		return false;
+	memcpy(plain, host, (size_t)(end - host));
+	plain[end - host] = '\0';
+	if (ip_parse(plain, &addr) || ip_is_v4(&addr) == six || (family && (family == 6) != six))
+		return false;
+	end += six;
+	return !*end || (*end == ':' && port_ok(end + 1));
+}
+
+static int check_snmp_settings(struct model *m, struct item *it, struct model_error *err)
+{
+	const struct snmp_conf *c = &((const struct snmp *)it->data)->conf;
+	struct ip_addr addr;
+	unsigned len;
+
+	if (c->auth_trap)
+		return fail(m, err, -EOPNOTSUPP, it, NULL,
+			"auth-trap enabled is not given: snmpd does not say whom it refused; "
+			"bigip-traps "
+			"tell of wrong passwords at the management API");
+	if (!c->agent_addresses.count)
+		return fail(m, err, -EINVAL, it, "agent-addresses", "needs one at least");
+	for (unsigned i = 0; i < c->agent_addresses.count; i++) {
+		const char *text = strings_text(&m->strings, c->agent_addresses.entry[i]);
+		if (!listen_ok(text))
+			return fail(m, err, -EINVAL, it, "agent-addresses",
+				"\"%s\" is not as udp:192.0.2.5:161, tcp6:[fd00::1]:161 or udp:161",
+				text);
+	}
+	for (unsigned i = 0; i < c->allowed_addresses.count; i++) {
+		const char *text = strings_text(&m->strings, c->allowed_addresses.entry[i]);
+		if (model_network(text, &addr, &len))
+			return fail(m, err, -EINVAL, it, "allowed-addresses",
+				"\"%s\" is no address or network", text);
+	}
+	return 0;
+}
+
 int check_snmp(struct model *m, struct item *it, struct model_error *err)
 {
 	switch (it->o.kind) {
+	case KIND_SNMP:
+		return check_snmp_settings(m, it, err);
 	case KIND_SNMP_COMMUNITY:
 		return check_community(m, it, err);
 	case KIND_SNMP_USER:

@@ -10,6 +10,7 @@
 
 #define OBJECT_ID "1.3.6.1.4.1.3375.2.1.3.4.43"
 #define ANY_OID ".1"
+#define LISTEN_CHARACTERS "0123456789abcdefghijklmnopqrstuvwxyzABCDEF.:[]"
 
 static const char *text_of(const json_t *o, const char *key)
 {
@@ -187,27 +188,41 @@ static void line_put(FILE *f, const char *word, const char *text)
 		fprintf(f, "%s %s\n", word, text);
 }
 
-/* "udp6:161", "10.0.0.1:161": as LTM writes them, which is as snmpd does. */
-static void addresses_put(FILE *f, const json_t *settings, const char *addresses)
+/* LTM's default means everywhere; here it means that nobody has said where. */
+static bool addresses_given(const json_t *list)
 {
+	static const char *const unset[] = {"tcp6:161", "udp6:161"};
+	size_t i, known = 0;
 	json_t *entry;
-	size_t i;
-	const char *comma = "";
 
-	fprintf(f, "agentaddress ");
-	if (addresses)
-		fprintf(f, "%s", addresses);
-	json_array_foreach(json_object_get(settings, "agent-addresses"), i, entry)
+	json_array_foreach(list, i, entry)
 	{
 		const char *text = json_string_value(entry);
-		if (addresses || !text ||
-			strspn(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEF.:[]") !=
-				strlen(text))
-			continue;
-		fprintf(f, "%s%s", comma, text);
-		comma = ",";
+		known += text && (!strcmp(text, unset[0]) || !strcmp(text, unset[1]));
 	}
-	fprintf(f, "\n");
+	return json_array_size(list) != sizeof(unset) / sizeof(*unset) || known != i;
+}
+
+/* "udp6:161", "10.0.0.1:161": as LTM writes them, which is as snmpd does. None at all would be everywhere for it. */
+static void addresses_put(FILE *f, const json_t *settings, const char *addresses)
+{
+	const json_t *list = json_object_get(settings, "agent-addresses");
+	const char *between = "agentaddress ";
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(addresses_given(list) ? list : NULL, i, entry)
+	{
+		const char *text = json_string_value(entry);
+		if (!text || strspn(text, LISTEN_CHARACTERS) != strlen(text))
+			continue;
+		fprintf(f, "%s%s", between, text);
+		between = ",";
+	}
+	if (*between == ',')
+		fprintf(f, "\n");
+	else
+		fprintf(f, "agentaddress %s\n", addresses);
 }
 
 char *snmp_conf(const json_t *settings, const char *socket, const char *addresses)

@@ -6,9 +6,12 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+/* Where snmpd listens unless agent-addresses says something else: LTM's default there would be the whole world. */
+#define SNMP_LISTEN_DEFAULT "udp:127.0.0.1:161,tcp:127.0.0.1:161"
+
 /*
- * Text of the file, to be freed; NULL: no memory. settings: as in docs/local-api.md. addresses: instead of
- * agent-addresses, if not NULL. What snmpd must not be told is left out, with a line in the log.
+ * Text of the file, to be freed; NULL: no memory. settings: as in docs/local-api.md. addresses: where to listen while
+ * agent-addresses has its default. What snmpd must not be told is left out, with a line in the log.
  */
 char *snmp_conf(const json_t *settings, const char *socket, const char *addresses);
 

@@ -12,7 +12,7 @@
 
 struct snmp_fetch_options {
 	const char *run_dir;
-	const char *addresses; /* instead of agent-addresses, or NULL */
+	const char *addresses; /* while agent-addresses has its default */
 	const char *agentx;    /* socket, for snmpd's configuration */
 	int keeper; /* where that configuration goes: length in network order, then the text */
 };

@@ -30,7 +30,7 @@
  * programs, passes requests on, or changes something. */
 #define MODULES                                                                                    \
 	"system_mib,sysORTable,snmp_mib,interface,ifTable,ifXTable,vacm_conf,vacm_vars,usmConf,"   \
-	"usmUser,usmStats,snmpEngine,snmpMPDStats,agentx_config,agentx,master,smux"
+	"usmUser,usmStats,snmpEngine,snmpMPDStats,agentx_config,agentx,master"
 
 static volatile sig_atomic_t stopped;
 

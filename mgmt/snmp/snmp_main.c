@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "snmp/snmp_agent.h"
+#include "snmp/snmp_conf.h"
 #include "snmp/snmp_fetch.h"
 #include "snmp/snmp_keeper.h"
 #include "snmp/snmp_rights.h"
@@ -24,7 +25,8 @@ static const char usage[] =
 	"  --user NAME         the sub-agent becomes this user\n"
 	"  --snmpd-user NAME   snmpd becomes this user\n"
 	"  --snmpd PROGRAM     default /usr/sbin/snmpd\n"
-	"  --listen ADDRESSES  instead of sys snmp agent-addresses, as snmpd writes them\n"
+	"  --listen ADDRESSES  where snmpd listens while sys snmp agent-addresses has its\n"
+	"                      default, as snmpd writes them (default " SNMP_LISTEN_DEFAULT ")\n"
 	"  --debug             more messages\n";
 
 struct options {
@@ -99,7 +101,7 @@ static int start(const struct options *o, struct snmp_keeper *k)
 int main(int argc, char **argv)
 {
 	static struct snmp_keeper keeper;
-	struct options o = {.snmpd = "/usr/sbin/snmpd"};
+	struct options o = {.snmpd = "/usr/sbin/snmpd", .listen = SNMP_LISTEN_DEFAULT};
 
 	if (!options_parse(argc, argv, &o)) {
 		fputs(usage, stderr);

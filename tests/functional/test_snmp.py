@@ -4,7 +4,7 @@ import pytest
 from topo import Topology, wait_until
 from topo import weirconf as wc
 from topo.snmp import AGENT_USER, LTM, PORT, SYSTEM, Snmp, index
-from cp_alone import Cp
+from cp_alone import Cp, error_of
 
 COMMUNITY = "Three-Loaves"
 SETTINGS = f"""
@@ -157,6 +157,39 @@ def test_change_of_state_and_settings(alone):
     fresh = [*SIGNED[:-1], "Long-Enough-4"]
     wait_until(lambda: snmp.get(f"{LTM}.5.1.1.0", user=fresh, timeout=1) == "2", "the new password", 15)
     assert snmp.get(f"{LTM}.5.1.1.0", user=SIGNED, timeout=1) is None
+
+
+def listening(snmp):
+    """{address:port} of snmpd, UDP and TCP."""
+    out = snmp.ns.run(["ss", "-Htuln"]).stdout
+    return {line.split()[4] for line in out.splitlines()}
+
+
+def test_where_it_listens(alone):
+    """LTM's default is everywhere; here that is only where weir-snmp was started for: itself, unless told otherwise."""
+    snmp, cp = alone.snmp, alone.cp
+    count, own = f"{LTM}.5.1.1.0", f"127.0.0.1:{PORT}"
+    assert listening(snmp) == {own} and snmp.get(count, address=f"tcp:{own}") == "2"
+    cp.edit("modify", "sys snmp agent-addresses { udp:127.0.0.2:1161 tcp6:[::1]:1162 }")
+    wait_until(lambda: listening(snmp) == {"127.0.0.2:1161", "[::1]:1162"}, "the addresses as given", 15)
+    wait_until(lambda: snmp.get(count, address="udp:127.0.0.2:1161", timeout=1) == "2", "it answers there", 15)
+    cp.edit("modify", "sys snmp agent-addresses { tcp6:161 udp6:161 }")
+    wait_until(lambda: listening(snmp) == {own}, "where it was", 15)
+    wait_until(lambda: snmp.get(count, timeout=1) == "2", "it answers there", 15)
+
+
+@pytest.mark.parametrize("words, reason", [
+    ("agent-addresses { unix:/tmp/x }", "is not as udp:192.0.2.5:161"),
+    ("agent-addresses { udp:[::1]:161 }", "is not as udp:192.0.2.5:161"),
+    ("agent-addresses { udp:70000 }", "is not as udp:192.0.2.5:161"),
+    ("agent-addresses none", "needs one at least"),
+    ("allowed-addresses { everybody }", "is no address or network"),
+    ("auth-trap enabled", "snmpd does not say whom it refused"),
+])
+def test_refused_settings(alone, words, reason):
+    before = alone.cp.list("sys snmp")
+    error = error_of(alone.cp.edit, "modify", f"sys snmp {words}")
+    assert reason in str(error) and alone.cp.list("sys snmp") == before
 
 
 def test_restarts(alone):

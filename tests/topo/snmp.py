@@ -6,7 +6,7 @@ from .poll import wait_until
 from .weir import ROOT, Daemon
 
 AGENT_USER, SNMPD_USER = "nobody", "games"  # in tests; nobody special
-PORT = 1161
+PORT = 161
 BASE = "1.3.6.1.4.1.3375.2"
 LTM = BASE + ".2"
 SYSTEM = BASE + ".1"
@@ -24,12 +24,14 @@ def index(*parts):
 class Snmp(Daemon):
     """weir-snmp beside the weir-cp of a run directory, whose --snmp-user must be AGENT_USER.
 
-    listen: where snmpd listens, instead of what the configuration says.
+    listen: where snmpd listens while sys snmp agent-addresses has its default.
     """
 
-    def __init__(self, ns, run_dir, community, listen=f"udp:127.0.0.1:{PORT}", options=()):
-        self.address, self.community, self.run_dir = listen.split(",")[0], community, run_dir
-        words = ["--run-dir", run_dir, "--user", AGENT_USER, "--snmpd-user", SNMPD_USER, "--listen", listen]
+    def __init__(self, ns, run_dir, community, listen=None, options=()):
+        self.address = (listen or f"udp:127.0.0.1:{PORT}").split(",")[0]
+        self.community, self.run_dir = community, run_dir
+        words = ["--run-dir", run_dir, "--user", AGENT_USER, "--snmpd-user", SNMPD_USER]
+        words += ["--listen", listen] if listen else []
         super().__init__(ns, "weir-snmp", [*words, *options], run_dir)
 
     def start(self):
