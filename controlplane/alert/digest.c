@@ -8,12 +8,7 @@
 
 #define MS_IN_S 1000u
 #define MS_IN_MIN 60000u
-
-/* It has something to say that has not been said. */
-static bool has_news(const struct incident *i)
-{
-	return !i->told || i->closed;
-}
+#define DIGEST_LASTS_MS 60000u
 
 /* May it be told of now? */
 static bool allowed(const struct digest *d, const struct incident *i, bool quiet)
@@ -27,6 +22,18 @@ static bool is_over(uint64_t since_ms, uint64_t length_ms, uint64_t now_ms)
 	return now_ms < since_ms || now_ms - since_ms >= length_ms;
 }
 
+/* What goes bad again and again is over when it stays good for a while: else people would be told each time. */
+static bool has_ended(const struct digest *d, const struct incident *i)
+{
+	return i->closed && (!i->again || is_over(i->closed_ms, DIGEST_LASTS_MS, d->now_ms));
+}
+
+/* It has something to say that has not been said. */
+static bool has_news(const struct digest *d, const struct incident *i)
+{
+	return !i->told || has_ended(d, i);
+}
+
 static bool choose_opened(const struct digest *d, const struct incident *i, bool quiet)
 {
 	return !i->told && allowed(d, i, quiet);
@@ -34,7 +41,7 @@ static bool choose_opened(const struct digest *d, const struct incident *i, bool
 
 static bool choose_closed(const struct digest *d, const struct incident *i, bool quiet)
 {
-	return i->told && i->closed && allowed(d, i, quiet);
+	return i->told && has_ended(d, i) && allowed(d, i, quiet);
 }
 
 static bool choose_open(const struct digest *d, const struct incident *i, bool quiet)
@@ -44,7 +51,7 @@ static bool choose_open(const struct digest *d, const struct incident *i, bool q
 
 static bool choose_news(const struct digest *d, const struct incident *i, bool quiet)
 {
-	return has_news(i);
+	return has_news(d, i);
 }
 
 typedef bool (*choice)(const struct digest *d, const struct incident *i, bool quiet);
@@ -63,7 +70,7 @@ static const struct digest_message *message_make(
 		struct incident *i = d->incident[n];
 
 		i->sent = chosen(d, i, quiet);
-		i->sent_closed = i->sent && i->closed;
+		i->sent_closed = i->sent && has_ended(d, i);
 		m->count += i->sent;
 		m->closed += i->sent_closed;
 	}
@@ -96,20 +103,21 @@ static bool is_reminder_due(const struct digest *d, bool quiet, uint64_t now_ms)
 static bool has_held_back(const struct digest *d)
 {
 	for (unsigned n = 0; n < d->count; n++)
-		if (has_news(d->incident[n]))
+		if (has_news(d, d->incident[n]))
 			return true;
 	return false;
 }
 
-static bool is_over_and_told(const struct incident *i)
+static bool is_over_and_told(const struct digest *d, const struct incident *i)
 {
-	return i->told && i->closed;
+	return i->told && has_ended(d, i);
 }
 
 const struct digest_message *digest_next(struct digest *d, uint64_t now_ms, bool quiet)
 {
 	bool ended = d->was_quiet && !quiet;
 
+	d->now_ms = now_ms;
 	if (d->message.kind)
 		return &d->message;
 	if (d->settings.no_ends)
@@ -134,9 +142,9 @@ bool digest_idle(const struct digest *d)
 }
 
 /* Has it ended, and been told so? told_ms is 0 between the two. */
-static bool is_done(const struct incident *i)
+static bool is_done(const struct digest *d, const struct incident *i)
 {
-	return i->sent && i->sent_closed;
+	return i->sent && i->sent_closed && i->closed;
 }
 
 static void message_end(struct digest *d)
@@ -163,6 +171,11 @@ static void incidents_told(struct digest *d, uint64_t message, uint64_t now_ms)
 			i->message = message;
 		i->told = true;
 		i->told_ms = now_ms;
+		/* It opened again while its end was on its way. */
+		if (i->sent_closed && !i->closed) {
+			i->told = false;
+			i->since_ms = now_ms;
+		}
 	}
 }
 

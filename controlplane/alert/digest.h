@@ -55,6 +55,7 @@ struct digest_message {
 };
 
 struct digest {
+	uint64_t now_ms; /* of the last digest_next */
 	struct digest_settings settings;
 	struct incident **incident; /* by rising number */
 	unsigned count, room, details;

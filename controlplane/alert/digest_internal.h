@@ -12,6 +12,6 @@ unsigned digest_place(const struct digest *d, uint64_t number);
 struct incident *digest_find(const struct digest *d, uint64_t number);
 
 /* Removes those for which gone says true. */
-void digest_purge(struct digest *d, bool (*gone)(const struct incident *i));
+void digest_purge(struct digest *d, bool (*gone)(const struct digest *d, const struct incident *i));
 
 #endif

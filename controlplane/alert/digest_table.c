@@ -91,14 +91,14 @@ static bool ended_has(const struct digest *d, uint64_t number)
 	return false;
 }
 
-void digest_purge(struct digest *d, bool (*gone)(const struct incident *i))
+void digest_purge(struct digest *d, bool (*gone)(const struct digest *d, const struct incident *i))
 {
 	unsigned left = 0;
 
 	for (unsigned i = 0; i < d->count; i++) {
 		struct incident *one = d->incident[i];
 
-		if (!gone(one)) {
+		if (!gone(d, one)) {
 			d->incident[left++] = one;
 			continue;
 		}
@@ -124,6 +124,12 @@ static bool passes(const struct digest *d, const json_t *record)
 	       (d->settings.modules & digest_module(module));
 }
 
+/* The journal opens an incident again under the number that it has. */
+static bool is_again(uint64_t number, const json_t *record)
+{
+	return (uint64_t)json_integer_value(json_object_get(record, "seq")) != number;
+}
+
 /* A copy of the record, while there is room for details. *rc is -ENOMEM if it cannot be made. */
 static json_t *detail(struct digest *d, const struct incident *i, const json_t *record, int *rc)
 {
@@ -135,11 +141,13 @@ static json_t *detail(struct digest *d, const struct incident *i, const json_t *
 	return kept;
 }
 
-static int incident_open(struct digest *d, uint64_t number, const json_t *record, uint64_t now_ms)
+/* opens: it is no record of one that joins, which may come after the end. */
+static int incident_open(
+	struct digest *d, uint64_t number, const json_t *record, bool opens, uint64_t now_ms)
 {
 	int rc = 0;
 
-	if (!passes(d, record) || ended_has(d, number))
+	if (!passes(d, record) || (!opens && ended_has(d, number)))
 		return 0;
 	if (d->count >= DIGEST_INCIDENTS_MAX) {
 		d->news_ms = d->news_ms ? d->news_ms : now_ms;
@@ -151,6 +159,7 @@ static int incident_open(struct digest *d, uint64_t number, const json_t *record
 		return -ENOMEM;
 	i->level = (uint8_t)level_of(record);
 	i->since_ms = now_ms;
+	i->again = opens && is_again(number, record);
 	i->open = detail(d, i, record, &rc);
 	if (rc == 0)
 		rc = digest_insert(d, i);
@@ -184,13 +193,25 @@ static int incident_close(
 		json_decref(kept);
 		return rc;
 	}
-	d->details += kept && !i->open;
-	i->close = kept;
+	d->details += kept && !i->open && !i->close;
+	if (kept)
+		json_decref(i->close);
+	i->close = kept ? kept : i->close;
 	i->closed = true;
+	i->closed_ms = now_ms;
 	i->duration = (uint32_t)json_integer_value(json_object_get(record, "duration"));
 	if (i->told)
 		i->since_ms = now_ms;
 	return 0;
+}
+
+static int incident_go_on(struct digest *d, struct incident *i, const json_t *record, bool opens)
+{
+	if (opens && is_again(i->number, record)) {
+		i->again = true;
+		i->closed = false;
+	}
+	return incident_join(d, i, record);
 }
 
 int digest_record(struct digest *d, const json_t *record, uint64_t now_ms)
@@ -198,6 +219,7 @@ int digest_record(struct digest *d, const json_t *record, uint64_t now_ms)
 	uint64_t seq = (uint64_t)json_integer_value(json_object_get(record, "seq"));
 	uint64_t number = (uint64_t)json_integer_value(json_object_get(record, "incident"));
 	const char *part = json_string_value(json_object_get(record, "part"));
+	bool opens = part && !strcmp(part, "open");
 	int rc = 0;
 
 	if (seq <= d->seen)
@@ -206,7 +228,8 @@ int digest_record(struct digest *d, const json_t *record, uint64_t now_ms)
 	if (number && part && !strcmp(part, "close"))
 		rc = i ? incident_close(d, i, record, now_ms) : 0;
 	else if (number && part)
-		rc = i ? incident_join(d, i, record) : incident_open(d, number, record, now_ms);
+		rc = i ? incident_go_on(d, i, record, opens)
+		       : incident_open(d, number, record, opens, now_ms);
 	if (rc == 0)
 		d->seen = seq;
 	return rc;

@@ -73,6 +73,46 @@ static void test_brief_one_is_told_once(void)
 	digest_fini(&d);
 }
 
+/* The journal opens an incident again under its number; people are told that it is bad, but not each time. */
+static void test_again(void)
+{
+	struct digest d;
+
+	digest_init(&d, &plain);
+	take(&d, 1, 1, "open", NOW);
+	take(&d, 2, 1, "close", NOW + S);
+	take(&d, 3, 1, "open", NOW + 2 * S);
+	EXPECT(&d, NOW + 5 * S, false, DIGEST_OPENED, 1, 0);
+	for (unsigned n = 4; n < 40; n++)
+		take(&d, n, 1, n % 2 ? "open" : "close", NOW + n * 10 * S);
+	CHECK(!digest_next(&d, NOW + 440 * S, false));
+	take(&d, 40, 1, "close", NOW + 400 * S);
+	CHECK(!digest_next(&d, NOW + 459 * S, false));
+	EXPECT(&d, NOW + 460 * S, false, DIGEST_CLOSED, 1, 1);
+	CHECK(digest_idle(&d));
+	digest_fini(&d);
+}
+
+static void test_again_after_its_end(void)
+{
+	struct digest d;
+
+	digest_init(&d, &plain);
+	take(&d, 1, 1, "open", NOW);
+	EXPECT(&d, NOW + 5 * S, false, DIGEST_OPENED, 1, 0);
+	take(&d, 2, 1, "close", NOW + 10 * S);
+	EXPECT(&d, NOW + 15 * S, false, DIGEST_CLOSED, 1, 1);
+	take(&d, 3, 1, "open", NOW + 20 * S);
+	EXPECT(&d, NOW + 25 * S, false, DIGEST_OPENED, 1, 0);
+	/* And while the end is on its way. */
+	take(&d, 4, 1, "close", NOW + 30 * S);
+	CHECK_INT(digest_next(&d, NOW + 90 * S, false)->kind, DIGEST_CLOSED);
+	take(&d, 5, 1, "open", NOW + 91 * S);
+	digest_taken(&d, NOW + 92 * S);
+	EXPECT(&d, NOW + 97 * S, false, DIGEST_OPENED, 1, 0);
+	digest_fini(&d);
+}
+
 static void test_also_enriches(void)
 {
 	struct digest d;
@@ -330,6 +370,8 @@ int main(void)
 {
 	test_a_rack_is_one_message();
 	test_brief_one_is_told_once();
+	test_again();
+	test_again_after_its_end();
 	test_also_enriches();
 	test_reminder();
 	test_ends_are_not_told();

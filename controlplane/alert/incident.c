@@ -165,13 +165,13 @@ void incident_free(struct incident *i)
 
 json_t *incident_save(const struct incident *i)
 {
-	return json_pack("{sI sI sI sI sI sI sI sb sb sb sb sb sO* sO* sO*}", "number",
+	return json_pack("{sI sI sI sI sI sI sI sb sb sb sb sb sb sI sO* sO* sO*}", "number",
 		(json_int_t)i->number, "since", (json_int_t)i->since_ms, "told-at",
 		(json_int_t)i->told_ms, "message", (json_int_t)i->message, "duration",
 		(json_int_t)i->duration, "also-count", (json_int_t)i->also_count, "level",
 		(json_int_t)i->level, "told", i->told, "closed", i->closed, "unsure", i->unsure,
-		"sent", i->sent, "sent-closed", i->sent_closed, "open", i->open, "also", i->also,
-		"close", i->close);
+		"sent", i->sent, "sent-closed", i->sent_closed, "again", i->again, "closed-at",
+		(json_int_t)i->closed_ms, "open", i->open, "also", i->also, "close", i->close);
 }
 
 static json_t *kept(json_t *value, bool right)
@@ -183,13 +183,15 @@ struct incident *incident_load(const json_t *from)
 {
 	json_int_t number = 0, since = 0, told = 0, message = 0, duration = 0, also = 0, level = 0;
 	json_t *open = NULL, *joined = NULL, *close = NULL;
-	int is_told = 0, closed = 0, unsure = 0, sent = 0, sent_closed = 0;
+	int is_told = 0, closed = 0, unsure = 0, sent = 0, sent_closed = 0, again = 0;
+	json_int_t closed_at = 0;
 
-	if (json_unpack((json_t *)from, "{sI sI sI sI sI sI sI sb sb sb sb sb s?o s?o s?o}",
+	if (json_unpack((json_t *)from, "{sI sI sI sI sI sI sI sb sb sb sb sb s?b s?I s?o s?o s?o}",
 		    "number", &number, "since", &since, "told-at", &told, "message", &message,
 		    "duration", &duration, "also-count", &also, "level", &level, "told", &is_told,
 		    "closed", &closed, "unsure", &unsure, "sent", &sent, "sent-closed",
-		    &sent_closed, "open", &open, "also", &joined, "close", &close) ||
+		    &sent_closed, "again", &again, "closed-at", &closed_at, "open", &open, "also",
+		    &joined, "close", &close) ||
 		number <= 0 || level < 0 || level >= INCIDENT_LEVELS)
 		return NULL;
 	struct incident *i = incident_new((uint64_t)number);
@@ -206,6 +208,8 @@ struct incident *incident_load(const json_t *from)
 	i->unsure = unsure;
 	i->sent = sent;
 	i->sent_closed = sent_closed;
+	i->again = again;
+	i->closed_ms = (uint64_t)closed_at;
 	i->open = kept(open, json_is_object(open));
 	i->also = kept(joined, json_is_array(joined));
 	i->close = kept(close, json_is_object(close));

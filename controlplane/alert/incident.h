@@ -22,11 +22,13 @@ struct incident {
 	uint64_t since_ms; /* when the news that has not been told yet came */
 	uint64_t told_ms;  /* when it was told, or reminded of */
 	uint64_t message;  /* which told that it opened; 0: none */
+	uint64_t closed_ms;
 	uint32_t duration; /* s, if closed */
 	uint32_t also_count;
 	uint8_t level; /* the worst of its records; 0 is emerg */
 	bool told;     /* that it opened */
 	bool closed;
+	bool again;	     /* it opened more than once: its end is told when it lasts */
 	bool unsure;	     /* records are missing that may have closed it */
 	bool sent;	     /* it is in the message that is on its way, */
 	bool sent_closed;    /* as closed */
