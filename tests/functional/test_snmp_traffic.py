@@ -6,6 +6,7 @@ import pytest
 from test_snmp import COMMUNITY, SETTINGS, Alone
 from topo import Topology, standard, wait_until
 from topo import weirconf as wc
+from topo.api import Api
 from topo.picture import VIRTUAL
 from topo.snmp import AGENT_USER, LTM, SYSTEM, Snmp, index
 
@@ -24,11 +25,11 @@ def place():
         weir.run_dir.chmod(0o755)
         snmp = topo.add(Snmp(picture.lb, weir.run_dir, COMMUNITY))
         snmp.start()
-        yield picture, weir, snmp
+        yield picture, weir, snmp, topo.add(Api(weir))
 
 
 def test_counters_equal_show(place):
-    picture, weir, snmp = place
+    picture, weir, snmp, _ = place
     for _ in range(REQUESTS):
         with picture.client.connect((VIRTUAL[4], 80)) as sock:
             sock.sendall(b"GET / HTTP/1.0\r\n\r\n")
@@ -60,6 +61,22 @@ def test_counters_equal_show(place):
     assert snmp.get(f"{SYSTEM}.1.2.1.7.0") == str(REQUESTS) == snmp.get(f"{SYSTEM}.1.2.1.14.0")
     gauge = snmp.tool("snmpget", f"{LTM}.10.2.3.1.12.{index('/Common/web')}").stdout
     assert "Gauge32" in gauge and "Counter64" in snmp.tool("snmpget", f"{SYSTEM}.1.2.1.7.0").stdout
+
+
+def test_counters_equal_rest(place):
+    """As a station sees it that asks both: bits of the statistics are bytes here."""
+    picture, _, snmp, api = place
+    columns = ("pktsIn", "bitsIn", "pktsOut", "bitsOut", "maxConns", "totConns", "curConns")
+    server = next(iter(picture.members()))[0]
+    for path, side, table, first, at in (
+            ("ltm/virtual/~Common~web", "clientside", "10.2.3.1", 6, index("/Common/web")),
+            ("ltm/pool/~Common~web", "serverside", "5.2.3.1", 2, index("/Common/web")),
+            (f"ltm/node/~Common~{server}", "serverside", "4.2.3.1", 3, index(f"/Common/{server}"))):
+        stats = api.stats(path)
+        wanted = [stats[f"{side}.{name}"] // (8 if name.startswith("bits") else 1) for name in columns]
+        assert wanted[5] > 0 and all(stats[f"{side}.{name}"] % 8 == 0 for name in ("bitsIn", "bitsOut"))
+        found = [int(snmp.get(f"{LTM}.{table}.{first + n}.{at}")) for n in range(len(columns))]
+        assert found == wanted, path
 
 
 def test_many_members():
