@@ -426,6 +426,7 @@ void cp_parts_fini(struct cp *cp);
 
 /* What weir-snmp runs snmpd with (cp_snmp.c). */
 void cp_snmp_settings(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
+void cp_snmp_report(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 
 /* --- changes of state, as events (cp_states.c) ---------------------------------------------------- */
 

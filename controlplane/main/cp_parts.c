@@ -21,8 +21,8 @@ struct part_op {
 /* All that may be asked there; new requests are added here. */
 static const struct part_op notify_ops[] = {{"log", cp_log},
 	{"notify-settings", cp_notify_settings}, {"notify-report", cp_notify_report}, {NULL, NULL}};
-static const struct part_op snmp_ops[] = {
-	{"show", cp_show}, {"snmp-settings", cp_snmp_settings}, {NULL, NULL}};
+static const struct part_op snmp_ops[] = {{"show", cp_show}, {"snmp-settings", cp_snmp_settings},
+	{"snmp-report", cp_snmp_report}, {NULL, NULL}};
 
 static const struct {
 	const char *name, *socket, *option;

@@ -65,3 +65,20 @@ void cp_snmp_settings(struct cp *cp, struct ipc_request *r, const struct cp_user
 	put_name(m, row, "traffic-group", KIND_TRAFFIC_GROUP);
 	ipc_reply(r, json_pack("{s:I,s:o}", "generation", generation, "settings", row));
 }
+
+/* Whether snmpd answers: agent-trap says whether that is told. */
+void cp_snmp_report(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
+{
+	const struct snmp *s = model_snmp(model_at(cp->model, KIND_SNMP, 0));
+	const json_t *serving = json_object_get(ipc_request_body(r), "serving");
+	bool yes = json_is_true(serving);
+
+	if (!json_is_boolean(serving)) {
+		cp_refuse(r, 400, "serving", "is true or false");
+		return;
+	}
+	if (s->conf.agent_trap)
+		cp_journal_note(cp, yes ? MESSAGE_SNMP_STARTED : MESSAGE_SNMP_STOPPED, NULL, NULL,
+			yes ? "SNMP agent answers" : "SNMP agent answers no more");
+	ipc_reply(r, json_object());
+}

@@ -6,6 +6,7 @@
 #include <net-snmp/net-snmp-includes.h>
 
 #include <net-snmp/agent/net-snmp-agent-includes.h>
+#include <net-snmp/agent/agent_callbacks.h>
 
 #include <errno.h>
 #include <signal.h>
@@ -56,6 +57,12 @@ static int on_request(netsnmp_mib_handler *handler, netsnmp_handler_registration
 	return SNMP_ERR_NOERROR;
 }
 
+static int on_session(int major, int minor, void *server, void *client)
+{
+	snmp_fetch_serving(minor == SNMPD_CALLBACK_INDEX_START);
+	return 0;
+}
+
 static int tree_register(const char *name, const oid *place, size_t length)
 {
 	netsnmp_handler_registration *r = netsnmp_create_handler_registration(
@@ -97,6 +104,10 @@ int snmp_agent_run(const char *socket)
 	/* which has set it to its own */
 	netsnmp_ds_set_int(
 		NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_PING_INTERVAL, PING_SECONDS);
+	snmp_register_callback(
+		SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_START, on_session, NULL);
+	snmp_register_callback(
+		SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_STOP, on_session, NULL);
 	rc = tree_register("weirSystem", system_tree, OID_LENGTH(system_tree));
 	if (rc == 0)
 		rc = tree_register("weirLtm", ltm_tree, OID_LENGTH(ltm_tree));

@@ -41,6 +41,7 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t made, wake;
 	bool started, stop, connected;	      /* lock */
+	bool serving;			      /* lock */
 	struct picture *current;	      /* lock */
 	uint64_t polled_ns, made_ns, took_ns; /* lock */
 	/* the thread's own */
@@ -48,6 +49,7 @@ static struct {
 	json_t *settings;
 	json_int_t generation;
 	uint64_t sampled_ns, asked_ns;
+	bool told; /* to weir-cp: that snmpd answers */
 } fetch = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .generation = -1};
 
 static void picture_drop(struct picture *p)
@@ -114,6 +116,13 @@ void snmp_fetch_put(const struct snmp_data *d)
 	pthread_mutex_lock(&fetch.lock);
 	held->users--;
 	picture_drop(held);
+	pthread_mutex_unlock(&fetch.lock);
+}
+
+void snmp_fetch_serving(bool serving)
+{
+	pthread_mutex_lock(&fetch.lock);
+	fetch.serving = serving;
 	pthread_mutex_unlock(&fetch.lock);
 }
 
@@ -186,6 +195,22 @@ static void settings_ask(void)
 	json_decref(result);
 }
 
+/* Once for each change, however often weir-cp is away meanwhile. */
+static void serving_tell(bool serving)
+{
+	int rc;
+
+	if (serving == fetch.told)
+		return;
+	json_decref(snmp_ask(fetch.fd,
+		json_pack("{s:s,s:b}", "op", "snmp-report", "serving", (int)serving), NULL, NULL,
+		&rc));
+	if (rc)
+		lose(rc);
+	else
+		fetch.told = serving;
+}
+
 static bool picture_wanted(uint64_t now)
 {
 	uint64_t age = REFRESH_NS;
@@ -234,7 +259,11 @@ static void turn(uint64_t now)
 	}
 	pthread_mutex_lock(&fetch.lock);
 	fetch.connected = true;
+	bool serving = fetch.serving;
 	pthread_mutex_unlock(&fetch.lock);
+	serving_tell(serving);
+	if (fetch.fd < 0)
+		return;
 	if (now >= fetch.asked_ns + SETTINGS_NS) {
 		settings_ask();
 		fetch.asked_ns = now;
@@ -261,6 +290,8 @@ static void *run(void *arg)
 	do {
 		turn(clock_ns());
 	} while (wait_turn());
+	if (fetch.fd >= 0)
+		serving_tell(false);
 	if (fetch.fd >= 0)
 		close(fetch.fd);
 	json_decref(fetch.settings);

@@ -21,6 +21,9 @@ struct snmp_fetch_options {
 int snmp_fetch_start(const struct snmp_fetch_options *o);
 void snmp_fetch_stop(void);
 
+/* snmpd has us, or no more: weir-cp is told. */
+void snmp_fetch_serving(bool serving);
+
 /* The newest picture, a few seconds old; snmp_fetch_put gives it back. Waits only where there is none. */
 const struct snmp_data *snmp_fetch_get(void);
 void snmp_fetch_put(const struct snmp_data *d);

@@ -192,6 +192,27 @@ def test_refused_settings(alone, words, reason):
     assert reason in str(error) and alone.cp.list("sys snmp") == before
 
 
+def agent_records(cp):
+    told = {"0e1f0094": "started", "0e1f0095": "stopped"}
+    return [told[row["id"]] for row in cp.ask("log", type="system", limit=10000)[0] if row["id"] in told]
+
+
+def test_starts_and_stops_are_told(alone):
+    """As records, which traps 1 and 2 are made from; not while agent-trap is disabled."""
+    snmp, cp = alone.snmp, alone.cp
+    wait_until(lambda: agent_records(cp)[-1:] == ["started"], "its start", 10)
+    before = len(agent_records(cp))
+    snmp.stop()
+    assert agent_records(cp)[before:] == ["stopped"]
+    cp.edit("modify", "sys snmp agent-trap disabled")
+    snmp.start()
+    snmp.stop()
+    assert agent_records(cp)[before:] == ["stopped"]
+    cp.edit("modify", "sys snmp agent-trap enabled")
+    snmp.start()
+    wait_until(lambda: agent_records(cp)[before:] == ["stopped", "started"], "its start", 10)
+
+
 def test_restarts(alone):
     """acassen/keepalived#349"""
     snmp, cp = alone.snmp, alone.cp
