@@ -11,6 +11,7 @@ struct list {
 	const struct cp_user *user;
 	struct cp_ids ids;
 	bool rest; /* else conf */
+	bool file; /* what a file must say, and only that */
 	bool hashes, expand, live;
 	unsigned flags;
 };
@@ -60,7 +61,7 @@ static enum ipc_step list_next(struct ipc_request *r, void *ctx)
 	for (int i = 0; i < ROWS_AT_ONCE && l->ids.next < l->ids.count; i++) {
 		const struct object *o = model_get(l->cp->model, l->ids.id[l->ids.next++]);
 
-		if (o)
+		if (o && (!l->file || model_is_saved(l->cp->model, o)))
 			ipc_row(r, list_row(l, o));
 	}
 	if (l->ids.next < l->ids.count)
@@ -153,7 +154,13 @@ void cp_list(struct cp *cp, struct ipc_request *r, const struct cp_user *user)
 	l->flags = (json_is_true(json_object_get(body, "all")) ? PRINT_ALL : 0) |
 		   (json_is_true(json_object_get(body, "holds")) ? PRINT_HOLDS : 0);
 	l->hashes = cp_authorise(user, CP_USERS, NULL);
-	l->flags |= l->hashes ? PRINT_HASHES : 0;
+	l->file = form && !strcmp(form, "file");
+	l->flags |= (l->hashes ? PRINT_HASHES : 0) | (l->file ? PRINT_CONF : 0);
+	if (l->file && !l->hashes) {
+		cp_refuse(r, 403, "form", "%s may not see all that a file has", user->name);
+		list_free(l);
+		return;
+	}
 	if (cp_argument(r, "kind", &kind) && cp_argument(r, "owner", &owner) &&
 		cp_argument(r, "name", &name) && list_collect(l, r, kind, owner, name) &&
 		cp_ids_page(&l->ids, r, cp->model)) {

@@ -336,6 +336,13 @@ static bool item_is_plain(const struct model *m, const struct item *it)
 	return kind_is_fixed(it->o.kind, it->o.path) && !memcmp(k->defaults, it->data, k->size);
 }
 
+bool model_is_saved(const struct model *m, const struct object *o)
+{
+	const struct item *it = (const struct item *)o;
+
+	return item_shows(it, PRINT_CONF) && !item_is_plain(m, it);
+}
+
 void model_print(const struct model *m, unsigned flags, struct text *out)
 {
 	bool store = flags & PRINT_STORE;

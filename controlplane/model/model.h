@@ -532,6 +532,9 @@ enum print_flags {
 	PRINT_CONF = 16,  /* what a file must say to come back the same; model_print always does */
 };
 
+/* Whether a file must name the object for it to come back the same. */
+bool model_is_saved(const struct model *m, const struct object *o);
+
 /* The whole configuration as weir.conf, in the order of references, then of paths. */
 void model_print(const struct model *m, unsigned flags, struct text *out);
 /* One object as "list" shows it: "ltm pool /Common/web { ... }". */

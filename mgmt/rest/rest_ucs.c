@@ -100,7 +100,7 @@ static bool save(
 	facts.version = json_string_value(json_object_get(status, "version"));
 	facts.generation = (uint64_t)json_integer_value(json_object_get(status, "generation"));
 	if (!status || !facts.version ||
-		!rest_ask(call, json_pack("{s:s, s:s}", "op", "list", "form", "conf"), conf_row,
+		!rest_ask(call, json_pack("{s:s, s:s}", "op", "list", "form", "file"), conf_row,
 			&conf, NULL))
 		put_refusal(call, why);
 	else if (conf.failed)

@@ -68,6 +68,20 @@ def test_what_an_archive_holds(api):
     assert api.exists("ltm/pool/site") and api.weir.status()["unsaved"] == 0
 
 
+def test_users_and_files_come_back(api):
+    """What is made with an object, such as a checksum, is no word of an archive."""
+    api.post("auth/user", {"name": "kept", "password": "Lantern-4-the-Tower",
+                           "partitionAccess": [{"name": "all-partitions", "role": "guest"}]})
+    api.post("sys/file/alert-script", {"name": "page.sh", "content": "#!/bin/sh\nexit 0\n"})
+    script = api.get("sys/file/alert-script/page.sh")
+    api.post("sys/ucs", {"command": "save", "name": "whole"})
+    api.delete("sys/file/alert-script/page.sh")
+    api.post("sys/ucs", {"command": "load", "name": "whole"})
+    assert api.get("sys/file/alert-script/page.sh")["checksum"] == script["checksum"]
+    api.log_in("kept", "Lantern-4-the-Tower").close()
+    api.delete("auth/user/kept")
+
+
 def damaged(data, change):
     """The archive with other entries."""
     out = io.BytesIO()
