@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ipc/ipc.h"
+#include "rest/rest_ciphers.h"
 #include "rest/rest_files.h"
 #include "rest/rest_refuse.h"
+#include "rest/rest_unix.h"
 #include "rest/rest_upload.h"
 
 #define COMMAND_MAX 65536u
@@ -159,112 +160,6 @@ void rest_crypto(struct rest_call *call)
 	json_decref(body);
 }
 
-/* ---- util/unix-* ---- */
-
-#define WORDS_MAX 8u
-
-struct args {
-	char text[4096];
-	char *word[WORDS_MAX]; /* without options */
-	unsigned count;
-};
-
-static bool args_split(const char *line, struct args *a)
-{
-	char *save = NULL;
-
-	*a = (struct args){0};
-	if (strlen(line) >= sizeof(a->text))
-		return false;
-	strcpy(a->text, line);
-	for (char *w = strtok_r(a->text, " \t", &save); w; w = strtok_r(NULL, " \t", &save)) {
-		if (*w == '-')
-			continue;
-		if (a->count == WORDS_MAX)
-			return false;
-		a->word[a->count++] = w;
-	}
-	return true;
-}
-
-static void unix_rm(
-	struct rest_call *call, const char *user, const struct args *a, struct text *out)
-{
-	if (a->count == 0)
-		text_printf(out, "/bin/rm: missing operand\n");
-	for (unsigned i = 0; i < a->count; i++) {
-		char why[FILES_REASON_MAX];
-		struct rest_file file;
-
-		if (!rest_file_find(call->rest, user, a->word[i], &file, why) ||
-			files_remove(file.files, file.area, file.name, why))
-			text_printf(out, "/bin/rm: cannot remove '%s': %s\n", a->word[i], why);
-	}
-}
-
-static void unix_mv(
-	struct rest_call *call, const char *user, const struct args *a, struct text *out)
-{
-	char why[FILES_REASON_MAX] = "give two names";
-	struct rest_file from, to;
-
-	if (a->count != 2 || !rest_file_find(call->rest, user, a->word[0], &from, why) ||
-		!rest_file_find(call->rest, user, a->word[1], &to, why) ||
-		files_move(from.files, from.area, from.name, to.files, to.area, to.name, why))
-		text_printf(
-			out, "/bin/mv: cannot move '%s': %s\n", a->count ? a->word[0] : "", why);
-}
-
-/* A folder's name, with or without its last slash. */
-static bool is_folder(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return !strncmp(path, folder, n - 1) && (!path[n - 1] || !strcmp(path + n - 1, "/"));
-}
-
-static void put_folder(struct files *files, const char *area, struct text *out)
-{
-	json_t *rows = files ? files_list(files, area) : NULL, *row;
-	size_t i;
-
-	json_array_foreach(rows, i, row)
-	{
-		text_printf(out, "%s\n", rest_word(row, "name"));
-	}
-	json_decref(rows);
-}
-
-static void put_file(struct rest_call *call, const char *user, const char *path, struct text *out)
-{
-	char why[FILES_REASON_MAX];
-	struct rest_file file;
-	uint64_t size;
-	int fd = rest_file_find(call->rest, user, path, &file, why)
-			 ? files_open(file.files, file.area, file.name, &size, why)
-			 : -1;
-
-	if (fd < 0) {
-		text_printf(out, "/bin/ls: cannot access %s: No such file or directory\n", path);
-		return;
-	}
-	close(fd);
-	text_printf(out, "%s\n", path);
-}
-
-static void unix_ls(
-	struct rest_call *call, const char *user, const struct args *a, struct text *out)
-{
-	const char *path = a->count ? a->word[0] : REST_FILES_PATH;
-
-	if (is_folder(path, REST_FILES_PATH) || is_folder(path, "/tmp/"))
-		put_folder(call->rest->uploads, user, out);
-	else if (is_folder(path, REST_ARCHIVES_PATH))
-		put_folder(call->rest->archives, REST_ARCHIVES_AREA, out);
-	else
-		put_file(call, user, path, out);
-}
-
 /* ---- util/bash ---- */
 
 /* The command of "-c 'COMMAND'"; 1: it is no such form, -1: quotes do not fit. */
@@ -362,7 +257,7 @@ static bool bash(struct rest_call *call, const char *user, const char *args, str
 
 	if (rc < 0)
 		rest_refuse_with(call, 400, REST_ERROR_VALUE,
-			"invalid property value \"utilCmdArgs\":\"%s\": its quotes do not fit",
+			"invalid property value \"utilCmdArgs\":\"%s\": quotes are not balanced",
 			args);
 	else if (rc > 0)
 		text_printf(out, "/bin/bash: give the command in the form -c 'COMMAND'\n");
@@ -374,26 +269,20 @@ static bool bash(struct rest_call *call, const char *user, const char *args, str
 
 /* ---- util ---- */
 
-static bool unix_command(struct rest_call *call, const char *user, const char *name,
-	const char *line, struct text *out)
+/* A backslash takes the meaning from what follows it, but not within ''. */
+static bool is_balanced(const char *args)
 {
-	static const struct {
-		const char *name;
-		void (*run)(struct rest_call *call, const char *user, const struct args *a,
-			struct text *out);
-	} known[] = {{"unix-rm", unix_rm}, {"unix-mv", unix_mv}, {"unix-ls", unix_ls}};
-	struct args a;
+	char quote = 0;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (strcmp(known[i].name, name))
-			continue;
-		if (args_split(line, &a))
-			known[i].run(call, user, &a, out);
-		else
-			text_printf(out, "/bin/%s: Argument list too long\n", name + 5);
-		return true;
+	for (; *args; args++) {
+		if (*args == '\\' && quote != '\'' && args[1])
+			args++;
+		else if (*args == quote)
+			quote = 0;
+		else if (!quote && (*args == '"' || *args == '\''))
+			quote = *args;
 	}
-	return false;
+	return !quote;
 }
 
 static void run_util(struct rest_call *call, const char *user)
@@ -410,9 +299,17 @@ static void run_util(struct rest_call *call, const char *user)
 			rest_word(call->body, "command"));
 		return;
 	}
+	if (!is_balanced(args)) {
+		rest_refuse_with(call, 400, REST_ERROR_VALUE,
+			"invalid property value \"utilCmdArgs\":\"%s\": quotes are not balanced",
+			args);
+		return;
+	}
 	if (!strcmp(name, "bash"))
 		done = bash(call, user, args, &out);
-	else if (!unix_command(call, user, name, args, &out))
+	else if (!strcmp(name, "clientssl-ciphers") || !strcmp(name, "serverssl-ciphers"))
+		rest_ciphers(name, args, &out);
+	else if (!rest_unix(call, user, name, args, &out, &done))
 		text_printf(&out, "/bin/bash: %s: command not found\n", name);
 	snprintf(kind, sizeof(kind), "tm:util:%s:runstate", name);
 	if (done)

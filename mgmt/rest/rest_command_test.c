@@ -196,6 +196,9 @@ static void test_files(void)
 	fake_answer(ADMIN);
 	CHECK_STR(util("unix-rm", "-f /tmp/c.conf"), "");
 	fake_answer(ADMIN);
+	CHECK_STR(util("unix-rm", "/tmp/c.conf"),
+		"/bin/rm: cannot remove '/tmp/c.conf': No such file or directory\n");
+	fake_answer(ADMIN);
 	CHECK(!strncmp(util("unix-rm", "/tmp/c.conf /etc/passwd"), "/bin/rm: cannot remove", 22));
 }
 

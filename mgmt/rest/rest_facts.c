@@ -253,7 +253,8 @@ static void read_row(struct rest_call *call, const struct rest_fact *fact, const
 		if (*p == '~')
 			*p = '/';
 	rest_refuse_with(call, 404, REST_ERROR_CONFIG,
-		"01020036:3: The requested %s (%s) was not found.", fact->path, name);
+		"01020036:3: The requested %s (%s) was not found.", strrchr(fact->path, '/') + 1,
+		name);
 }
 
 bool rest_fact_below(const char *const *segments, unsigned count)
@@ -299,6 +300,11 @@ void rest_fact_read(struct rest_call *call, const struct rest_fact *fact, const 
 			"01070734:3: Configuration error: %s is only read: Weir does not support "
 			"such objects yet",
 			fact->path);
+	else if (!strcmp(item, "stats"))
+		http_reply_json(call->http, 200,
+			json_pack("{s:o, s:o}", "kind",
+				rest_kind_of_path(fact->path, "collectionstats"), "selfLink",
+				rest_link(call->rest, "/mgmt/tm/%s/stats", fact->path)));
 	else if (*item)
 		read_row(call, fact, item);
 	else if (fact->form == FACT_ITEM)

@@ -44,6 +44,7 @@ static const struct {
 	{"cm/device-group", ALONE},
 	{"cm/remove-from-trust", ALONE},
 	{"cm/trust-domain", ALONE},
+	{"sys/cluster", ALONE},
 	{"sys/failover", ALONE},
 	{"sys/ha-group", ALONE},
 	/* ---- traffic ---- */

@@ -231,3 +231,52 @@ def test_a_list_of_a_hundred_thousand(api):
     assert len(reply.content) > 64 << 20 and int(reply.headers["Content-Length"]) == len(reply.content)
     items = reply.json()["items"]
     assert len(items) == count and items[-1]["description"] == "x" * 400
+
+
+def run(api, name, args):
+    """The result of a command of util/, None if there is none."""
+    return api.post(f"util/{name}", {"command": "run", "utilCmdArgs": args}).get("commandResult")
+
+
+def test_commands_fail_as_clients_look_for_it(api):
+    """f5-common-python takes what begins with the command's name for an error and looks into its words."""
+    gone = "/var/config/rest/downloads/gone"
+    assert run(api, "unix-rm", gone) == f"/bin/rm: cannot remove '{gone}': No such file or directory\n"
+    assert run(api, "unix-ls", gone) == f"/bin/ls: cannot access {gone}: No such file or directory\n"
+    assert run(api, "unix-mv", f"{gone} /tmp/b") == f"/bin/mv: cannot move '{gone}': No such file or directory\n"
+    assert run(api, "unix-mv", gone) == f"/bin/mv: missing destination file operand after '{gone}'\n"
+    assert run(api, "unix-mv", "") == "/bin/mv: missing file operand\n"
+    assert refused(api, "POST", "util/unix-ls", {"command": "run", "utilCmdArgs": "-9"}) == (
+        400, "unix-ls does not support the option -9")
+    for name in ("bash", "unix-ls", "clientssl-ciphers", "serverssl-ciphers"):
+        status, message = refused(api, "POST", f"util/{name}", {"command": "run", "utilCmdArgs": '-c "df -k'})
+        assert status == 400 and message.endswith(": quotes are not balanced")
+
+
+def test_ciphers_of_a_string(api):
+    for name in ("clientssl-ciphers", "serverssl-ciphers"):
+        assert run(api, name, "") == f"Syntax: {name} '<cipher-string>'\n"
+        assert "ECDHE-RSA-AES128-GCM-SHA256" in run(api, name, "DEFAULT")
+        only = run(api, name, "'ECDHE-RSA-AES256-GCM-SHA384:!TLSv1.3'")
+        assert "ECDHE-RSA-AES256-GCM-SHA384" in only and "ECDHE-RSA-AES128-GCM-SHA256" not in only
+        assert run(api, name, "none-such") == 'Invalid ciphers: "none-such" names no suite of OpenSSL\n'
+
+
+def test_types_that_weir_has_not_are_listed_empty(api):
+    """Who looks for dependants reads every type; who makes one is told why not."""
+    types = {item["reference"]["link"].split("?")[0].removeprefix(LINK) for item in api.items("ltm/monitor")}
+    assert {"ltm/monitor/http", "ltm/monitor/mqtt", "ltm/monitor/none", "ltm/monitor/wmi"} <= types
+    for path in ("ltm/monitor/mqtt", "ltm/monitor/wmi", "ltm/profile/smtp", "ltm/profile/websocket",
+                 "ltm/profile/netflow"):
+        assert api.items(path) == []
+        status, message = refused(api, "POST", path, {"name": "x"})
+        assert status == 400 and f"{path} is not supported: Weir has no " in message
+        assert refused(api, "GET", f"{path}/~Common~x") == (
+            404, f"01020036:3: The requested {path.split('/')[-1]} (/Common/x) was not found.")
+
+
+def test_an_appliance_is_no_cluster(api):
+    """f5-common-python asks for a chassis' cluster, and for its statistics."""
+    assert refused(api, "GET", "sys/cluster/default") == (
+        404, "01020036:3: The requested cluster (default) was not found.")
+    assert api.get("sys/cluster/stats")["kind"] == "tm:sys:cluster:clustercollectionstats"
