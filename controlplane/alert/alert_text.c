@@ -126,7 +126,20 @@ static void line_actor(FILE *out, const json_t *actor)
 			*address ? " from " : "", address);
 }
 
-/* What joined the incident: the pool and how much of it still serves, the virtual server. */
+/* How much of a server's pool was left then. */
+static void line_serving(FILE *out, const struct incident *i, const json_t *record)
+{
+	json_int_t of = json_integer_value(json_object_get(record, "of"));
+	json_int_t serving = json_integer_value(json_object_get(record, "serving"));
+
+	if (of > 0)
+		fprintf(out,
+			"  Pool: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+			" members %sserve\n",
+			serving, of, i->sent_closed ? "" : "still ");
+}
+
+/* What joined the incident: the pool, the virtual server. */
 static void lines_also(FILE *out, const struct incident *i)
 {
 	const json_t *r;
@@ -164,6 +177,7 @@ static void incident_write(FILE *out, const struct incident *i)
 	if (flows)
 		fprintf(out, "  Connections: %" JSON_INTEGER_FORMAT "\n",
 			json_integer_value(flows));
+	line_serving(out, i, i->sent_closed && i->close ? i->close : r);
 	lines_also(out, i);
 	line_text(out, "Level", incident_level_name(i->level));
 	if (*incident_text(r, "id"))

@@ -12,7 +12,7 @@ static const char *const levels[INCIDENT_LEVELS] = {
 static const char *const texts[] = {"id", "module", "type", "kind", "object", "owner", "cause",
 	"part", "level", "old", "new", "text"};
 static const char *const numbers[] = {
-	"seq", "time", "flows", "count", "incident", "duration", "old", "new"};
+	"seq", "time", "flows", "serving", "of", "count", "incident", "duration", "old", "new"};
 
 #define COUNT(of) (sizeof(of) / sizeof(*(of)))
 

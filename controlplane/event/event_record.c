@@ -152,6 +152,8 @@ size_t event_record_line(const struct event_record *r, const char before[EVENT_H
 	put_value(&o, "new", &r->after);
 	put_member(&o, "cause", r->cause, CAUSE_ROOM);
 	put_number(&o, "flows", r->flows, r->flows_known);
+	put_number(&o, "serving", r->serving, r->of > 0);
+	put_number(&o, "of", r->of, r->of > 0);
 	put_number(&o, "count", r->count, r->count > 1);
 	put_incident(&o, r);
 	put_member(&o, "text", r->text ? r->text : "", TEXT_ROOM);

@@ -35,6 +35,8 @@ struct event_record {
 	const char *cause;
 	bool flows_known;
 	uint64_t flows;
+	unsigned serving,
+		of;	/* of a server's pool: members that take new clients, of all; 0: none */
 	uint64_t count; /* 0 and 1: this one alone */
 	uint64_t incident, duration;
 	uint8_t part; /* enum event_part */

@@ -390,7 +390,10 @@ void cp_live_second(struct cp *cp, bool all); /* every second; all: what waits i
 
 /* A limit is reached (MESSAGE_LIMIT_REACHED), or there was no port (MESSAGE_PORT_EXHAUSTION). */
 void cp_limit_reached(struct cp *cp, uint32_t object, enum event_message message);
-void cp_limits_second(struct cp *cp); /* every second */
+/* The dataplane says that a limit is reached, or that there was no port. */
+void cp_limit_event(struct cp *cp, const struct event_row *row);
+void cp_limit_look(struct cp *cp, const struct object *o); /* every second, what has a limit */
+void cp_limits_second(struct cp *cp);			   /* every second */
 void cp_limits_fini(struct cp *cp);
 
 /* --- the journal, for those who read it (cp_log.c) ------------------------------------------------- */

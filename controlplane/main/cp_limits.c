@@ -36,6 +36,20 @@ void cp_limit_reached(struct cp *cp, uint32_t object, enum event_message message
 		l->limit[l->count++] = (struct limit){object, message, 0};
 }
 
+void cp_limit_event(struct cp *cp, const struct event_row *row)
+{
+	enum event_message message =
+		row->type == EVENT_LIMIT_REACHED ? MESSAGE_LIMIT_REACHED : MESSAGE_PORT_EXHAUSTION;
+	const struct object *o = model_get(cp->model, row->object);
+	const struct object *owner = o ? model_get(cp->model, o->owner) : NULL;
+
+	/* One that is known to be reached is told when it ends. */
+	if (!o || !journal_is_bad(&cp->journal, message, model_kinds[o->kind].full,
+			  owner ? owner->path : NULL, o->path))
+		journal_event(&cp->journal, cp->model, row);
+	cp_limit_reached(cp, row->object, message);
+}
+
 static bool is_at_limit(const struct cp *cp, const struct object *o)
 {
 	const struct counters *c = dplink_counters(cp->link);
@@ -43,6 +57,15 @@ static bool is_at_limit(const struct cp *cp, const struct object *o)
 						 : compile_connection_limit(o);
 
 	return c && limit && drain_connections(c, o->id) >= limit;
+}
+
+/* Servers at their limit are passed over by the dataplane without a word: it is seen here. */
+void cp_limit_look(struct cp *cp, const struct object *o)
+{
+	const struct event_row row = {.type = EVENT_LIMIT_REACHED, .object = o->id};
+
+	if (is_at_limit(cp, o))
+		cp_limit_event(cp, &row);
 }
 
 static void left_tell(struct cp *cp, const struct object *o, enum event_message message)

@@ -178,20 +178,6 @@ static void events_lost(struct cp *cp, uint64_t lost)
 	cp_journal_note(cp, MESSAGE_EVENTS_LOST, NULL, NULL, text);
 }
 
-static void limit_event(struct cp *cp, const struct event_row *row)
-{
-	enum event_message message =
-		row->type == EVENT_LIMIT_REACHED ? MESSAGE_LIMIT_REACHED : MESSAGE_PORT_EXHAUSTION;
-	const struct object *o = model_get(cp->model, row->object);
-	const struct object *owner = o ? model_get(cp->model, o->owner) : NULL;
-
-	/* One that is known to be reached is told when it ends. */
-	if (!o || !journal_is_bad(&cp->journal, message, model_kinds[o->kind].full,
-			  owner ? owner->path : NULL, o->path))
-		journal_event(&cp->journal, cp->model, row);
-	cp_limit_reached(cp, row->object, message);
-}
-
 static void on_event(void *ctx, const struct event_row *row, uint64_t lost)
 {
 	struct cp *cp = ctx;
@@ -202,7 +188,7 @@ static void on_event(void *ctx, const struct event_row *row, uint64_t lost)
 	drains_event(cp->drains, row, lost);
 	health_event(cp->health, row);
 	if (row->type == EVENT_LIMIT_REACHED || row->type == EVENT_PORT_EXHAUSTION)
-		limit_event(cp, row);
+		cp_limit_event(cp, row);
 	else
 		journal_event(&cp->journal, cp->model, row);
 }

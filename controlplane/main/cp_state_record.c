@@ -22,7 +22,10 @@ static struct event_record record_of(
 {
 	const struct counters *counters = dplink_counters(c->cp->link);
 	bool server = c->o->kind == KIND_NODE || c->o->kind == KIND_POOL_MEMBER;
+	unsigned serving = 0, of = 0;
 
+	if (c->o->kind == KIND_POOL_MEMBER)
+		cp_states_serving(c->cp, c->owner, &serving, &of);
 	return (struct event_record){
 		.message = message,
 		.kind = model_kinds[c->o->kind].full,
@@ -32,6 +35,8 @@ static struct event_record record_of(
 		.cause = c->cause->text,
 		.flows_known = server && counters,
 		.flows = server && counters ? drain_connections(counters, c->o->id) : 0,
+		.serving = serving,
+		.of = of,
 		.text = text,
 	};
 }
@@ -48,19 +53,32 @@ struct keys {
 	unsigned count;
 };
 
-static void key_add(struct keys *k, const struct cp *cp, const struct object *o, bool hold)
+static void key_add(
+	struct keys *k, const struct cp *cp, const struct object *o, enum event_message message)
 {
 	const struct object *owner = o ? model_get(cp->model, o->owner) : NULL;
 
 	if (o && k->count < 2 * BECAUSE_MAX)
-		k->key[k->count++] = journal_key(hold ? MESSAGE_HOLD_SET : MESSAGE_MEMBER_STATUS,
-			model_kinds[o->kind].full, owner ? owner->path : NULL, o->path);
+		k->key[k->count++] = journal_key(
+			message, model_kinds[o->kind].full, owner ? owner->path : NULL, o->path);
 }
 
 static void server_add(struct keys *k, const struct cp *cp, const struct object *o)
 {
-	key_add(k, cp, o, false);
-	key_add(k, cp, o, true);
+	key_add(k, cp, o, MESSAGE_MEMBER_STATUS);
+	key_add(k, cp, o, MESSAGE_HOLD_SET);
+}
+
+/* Its pool's servers at their limits make it unavailable, not the pool. */
+static void virtual_add(struct keys *k, const struct change *c)
+{
+	const struct model *m = c->cp->model;
+	const struct object *pool = model_get(m, model_virtual(c->o)->conf.pool), *member;
+
+	key_add(k, c->cp, c->o, MESSAGE_LIMIT_REACHED);
+	key_add(k, c->cp, pool, MESSAGE_MEMBER_STATUS);
+	for (unsigned i = 0; pool && i < BECAUSE_MAX && (member = model_child_at(m, pool, i)); i++)
+		key_add(k, c->cp, member, MESSAGE_LIMIT_REACHED);
 }
 
 static void because_of(const struct change *c, struct keys *k)
@@ -72,13 +90,13 @@ static void because_of(const struct change *c, struct keys *k)
 	if (c->o->kind == KIND_POOL_MEMBER)
 		server_add(k, c->cp, model_get(m, model_pool_member(c->o)->conf.node));
 	if (c->o->kind == KIND_POOL_MEMBER || c->o->kind == KIND_NODE)
-		key_add(k, c->cp, c->o, true);
+		key_add(k, c->cp, c->o, MESSAGE_HOLD_SET);
 	for (unsigned i = 0;
 		c->o->kind == KIND_POOL && i < BECAUSE_MAX && (member = model_child_at(m, c->o, i));
 		i++)
 		server_add(k, c->cp, member);
 	if (c->o->kind == KIND_VIRTUAL)
-		key_add(k, c->cp, model_get(m, model_virtual(c->o)->conf.pool), false);
+		virtual_add(k, c);
 }
 
 static void beside_of(const struct change *c, struct keys *k)
@@ -90,7 +108,7 @@ static void beside_of(const struct change *c, struct keys *k)
 		return;
 	unsigned count = cp_index_members(&c->cp->members, c->cp->model, c->o->id, &member);
 	for (unsigned i = 0; i < count && i < BECAUSE_MAX; i++)
-		key_add(k, c->cp, model_get(c->cp->model, member[i]), false);
+		key_add(k, c->cp, model_get(c->cp->model, member[i]), MESSAGE_MEMBER_STATUS);
 }
 
 static void tell(const struct change *c, struct event_record *r, enum journal_turn turn)

@@ -52,6 +52,21 @@ static struct told *told_of(struct cp_states *s, uint32_t id)
 	return &s->told[slot];
 }
 
+void cp_states_serving(struct cp *cp, const struct object *pool, unsigned *serving, unsigned *of)
+{
+	const struct object *member;
+
+	*serving = *of = 0;
+	for (unsigned i = 0; (member = model_child_at(cp->model, pool, i)); i++) {
+		const struct told *told = told_of(cp->states, member->id);
+
+		if (!told || told->id != member->id || model_is_template(cp->model, member))
+			continue;
+		*serving += told->serves;
+		*of += 1;
+	}
+}
+
 /* --- an object ------------------------------------------------------------------------------------ */
 
 static bool is_server(const struct object *o)
@@ -67,7 +82,8 @@ static struct told state_now(const struct cp *cp, const struct object *o, struct
 		.enabled = s.enabled,
 		.monitor = s.monitor,
 		.session = s.session,
-		.usable = s.avail != 0};
+		.usable = s.avail != 0,
+		.serves = (s.avail & LIVE_NEW) != 0};
 
 	if (!is_server(o))
 		return t;
@@ -391,6 +407,7 @@ static void limit_look(struct cp *cp, const struct object *o, void *ctx)
 
 	if (!limit)
 		return;
+	cp_limit_look(cp, o);
 	if (o->kind != KIND_VIRTUAL) {
 		object_look(cp, o, ctx);
 	} else if (look_at(cp, o, ctx)) {

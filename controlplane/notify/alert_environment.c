@@ -77,7 +77,7 @@ void alert_environment_make(
 	static const struct names of_record[] = {{"ID", "id"}, {"MODULE", "module"},
 		{"TYPE", "type"}, {"OBJECT_KIND", "kind"}, {"OBJECT", "object"}, {"OWNER", "owner"},
 		{"OLD", "old"}, {"NEW", "new"}, {"CAUSE", "cause"}, {"FLOWS", "flows"},
-		{"TIME", "time"}, {"TEXT", "text"}, {0}};
+		{"SERVING", "serving"}, {"OF", "of"}, {"TIME", "time"}, {"TEXT", "text"}, {0}};
 	static const struct names of_actor[] = {
 		{"ACTOR_CLASS", "class"}, {"ACTOR", "name"}, {"ACTOR_ADDRESS", "address"}, {0}};
 	const json_t *incident = json_array_get(json_object_get(event, "incidents"), 0);
