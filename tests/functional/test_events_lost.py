@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Receivers and daemons die and come back, and receivers are changed, while events come: nothing is lost."""
 import itertools
+import subprocess
 import threading
 
 import pytest
@@ -157,3 +158,28 @@ def test_receivers_are_changed_under_a_stream(told):
     stream.stop()
     # Its way was cut twice, with what had been written in the last 250 ms not yet sure.
     assert len(nothing_lost(told, begin, twice={"tcp": 200})) == 1
+
+
+def test_the_state_directory_is_full(told):
+    """What cannot be noted is not told to people either, and comes when there is room."""
+    state = told.weir.run_dir / "notify"
+    told.weir.notify.stop()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=755", "none", state], check=True)
+    try:
+        told.weir.notify.start()
+        wait_until(lambda: list(state.iterdir()), "weir-notify has begun", 10)
+        subprocess.run(["dd", "if=/dev/zero", f"of={state}/fill", "bs=4k"], capture_output=True, check=False)
+        begin, stream = told.last(), Stream(told.weir)
+        stream.more(40)
+        fail(told)
+        wait_until(lambda: "No space left on device" in told.weir.notify.text(), "that is told", 10)
+        (state / "fill").unlink()
+        stream.more()
+        mend(told)
+        stream.stop()
+        told.weir.notify.check_running()
+        nothing_lost(told, begin)
+    finally:
+        told.weir.notify.stop()
+        subprocess.run(["umount", "-l", state], check=True)
+        told.weir.notify.start()
