@@ -350,6 +350,9 @@ int create_allowed(struct model *m, enum model_kind kind, struct item *owner, co
 
 	if (!m->internal && change_check_create(m, kind, owner, path, err))
 		return -EPERM;
+	if (owner && owner->deleted)
+		return fail_named(m, err, -EINVAL, kind, path, NULL,
+			"comes after publish, which must be the last");
 	if (kind_is_fixed(kind, path) && !m->internal)
 		return fail_named(m, err, item_find(m, kind, ID_NONE, path) ? -EEXIST : -EOPNOTSUPP,
 			kind, path, NULL, "%s",

@@ -65,6 +65,11 @@ static void test_drafts(void)
 	CHECK_INT(model_child_count(m, rule_of(m, "Drafts/x")), 2);
 	CHECK_INT(model_child_count(m, rule_of(m, "x")), 3);
 	check_copies(m);
+	must_fail(m, "modify ltm policy Drafts/x publish description d",
+		"ltm policy /Common/Drafts/x: description: comes after publish, which must be the "
+		"last");
+	must_fail(m, "modify ltm policy Drafts/x publish rules add { late }",
+		"ltm policy rules late: comes after publish, which must be the last");
 	must(m, "modify ltm policy Drafts/x publish");
 	CHECK_INT(model_child_count(m, rule_of(m, "x")), 2);
 	check_copies(m);

@@ -106,6 +106,9 @@ static int set_begin(
 
 	if (rc)
 		return rc;
+	if (it->deleted)
+		return fail(m, err, -EINVAL, it, f->name,
+			"comes after publish, which must be the last");
 	if (!m->internal &&
 		((f->class == FIELD_READ_ONLY && m->actor.class != HOLD_SYSTEM) || f->hidden))
 		return fail(m, err, -EINVAL, it, f->name, "is read-only");
@@ -341,11 +344,18 @@ int set_pair(struct model *m, struct item *it, const struct field *f, const char
 int set_flag(
 	struct model *m, struct item *it, const struct field *f, bool on, struct model_error *err)
 {
+	const struct item *deferred = m->deferred;
 	struct value v = {.data = {on}};
-	int rc = set_begin(m, it, f, err);
+	int rc;
 
+	if (f->action && !on)
+		return 0;
+	if (f->action) /* it changes more than this object's values */
+		m->deferred = NULL;
+	rc = set_begin(m, it, f, err);
+	m->deferred = deferred;
 	if (!rc && f->action)
-		return on ? policy_act(m, it, f, err) : 0;
+		return policy_act(m, it, f, err);
 	return rc ? rc : set_take(m, it, f, &v, false, err);
 }
 

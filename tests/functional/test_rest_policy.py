@@ -216,6 +216,8 @@ def test_words(api):
 
 def test_roles(api):
     draft(api)
+    publish(api)
+    api.send("PATCH", "ltm/policy/x?options=create-draft")
     api.post("auth/partition", {"name": "Other"})
     users = {"guest": "all-partitions", "operator": "all-partitions", "manager": "Other"}
     for role, partition in users.items():
@@ -224,6 +226,7 @@ def test_roles(api):
         with contextlib.closing(api.log_in(f"u{role}", PASSWORD)) as session:
             base = "ltm/policy/~Common~Drafts~x"
             for method, path, body in (("PATCH", "", {"description": "d"}), ("POST", "/rules", {"name": "n"}),
+                                       ("PATCH", "", {"publish": True}), ("PUT", "", {"publish": True}),
                                        ("PATCH", "/rules/images/actions/0", {"code": 3}),
                                        ("POST", "/rules/images/conditions", {"name": "5"}),
                                        ("DELETE", "/rules/images/actions/0", None), ("DELETE", "", None)):
