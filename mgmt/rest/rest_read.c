@@ -84,6 +84,30 @@ void rest_reply_item(struct rest_call *call)
 	http_reply_json(call->http, 200, row);
 }
 
+/* ---- the folder of all others ---- */
+
+/* It is no object of weir-cp's: nothing of it can be changed. */
+static bool is_root(const struct rest_target *t)
+{
+	return t->kind == KIND_FOLDER && t->what == REST_ITEM && !t->stats && !strcmp(t->name, "/");
+}
+
+static void read_root(struct rest_call *call)
+{
+	json_t *who = rest_whoami(call), *row;
+
+	if (!who)
+		return;
+	json_decref(who);
+	row = json_pack("{s:o, s:s, s:s, s:i, s:o, s:s, s:s, s:s}", "kind",
+		rest_kind_of_path("sys/folder", "state"), "name", "/", "fullPath", "/",
+		"generation", 1, "selfLink", rest_link(call->rest, "/mgmt/tm/sys/folder/~"),
+		"deviceGroup", "none", "hidden", "false", "trafficGroup",
+		"/Common/traffic-group-1");
+	rest_query_select(&call->query, row);
+	http_reply_json(call->http, 200, row);
+}
+
 /* ---- examples ---- */
 
 static json_t *example_value(const struct field *f)
@@ -136,6 +160,8 @@ void rest_read(struct rest_call *call)
 		read_example(call);
 	else if (call->target.what == REST_COLLECTION)
 		read_collection(call);
+	else if (is_root(&call->target))
+		read_root(call);
 	else
 		rest_reply_item(call);
 }

@@ -280,3 +280,28 @@ def test_an_appliance_is_no_cluster(api):
     assert refused(api, "GET", "sys/cluster/default") == (
         404, "01020036:3: The requested cluster (default) was not found.")
     assert api.get("sys/cluster/stats")["kind"] == "tm:sys:cluster:clustercollectionstats"
+
+
+def test_the_folder_of_all_others(api):
+    """f5-common-python loads the folder / by any of its names."""
+    for path in ("sys/folder/~", "sys/folder/~/"):
+        root = api.get(path)
+        assert (root["kind"], root["name"], root["fullPath"]) == ("tm:sys:folder:folderstate", "/", "/")
+        assert root["selfLink"] == LINK + "sys/folder/~?ver=15.1.0"
+    assert refused(api, "DELETE", "sys/folder/~")[0] == 404
+
+
+def test_snmp_has_what_clients_read(api):
+    """Those who read sys snmp and write it back, f5-common-python among them, look for LTM's defaults."""
+    snmp = api.get("sys/snmp")
+    assert (snmp["sysContact"], snmp["sysLocation"]) == ("Customer Name <admin@customer.com>", "Network Closet 1")
+    assert [snmp[name] for name in ("loadMax1", "loadMax5", "loadMax15", "trapSource")] == [12, 12, 12, "none"]
+    api.put("sys/snmp", {**snmp, "sysLocation": "cellar"})
+    assert api.get("sys/snmp")["sysLocation"] == "cellar"
+    status, message = refused(api, "PATCH", "sys/snmp", {"loadMax1": 20})
+    assert status == 400 and "loadMax1" in message
+    api.patch("sys/snmp", {"sysLocation": snmp["sysLocation"]})
+    user = {"name": "signed", "authProtocol": "sha", "authPassword": "Long-Enough-1"}
+    assert api.post("sys/snmp/users", user)["securityLevel"] == "auth-no-privacy"
+    api.delete("sys/snmp/users/~Common~signed")
+    assert api.get("sys/db/setup.run")["value"] == "false"
