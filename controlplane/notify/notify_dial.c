@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 struct notify_dial {
-	struct event *numeric; /* the address is known: next turn */
+	struct event *numeric; /* the address is known, or the fault: next turn */
 	struct evdns_getaddrinfo_request *asked;
 	struct evutil_addrinfo *address;
 	char local[64];
+	char fault[128]; /* why there is no address */
 	int type;
 	notify_dialled dialled;
 	void *ctx;
@@ -91,13 +92,14 @@ static void dial_end(struct notify_dial *d, const char *fault)
 
 static void on_numeric(evutil_socket_t fd, short what, void *ctx)
 {
-	dial_end(ctx, NULL);
+	struct notify_dial *d = ctx;
+
+	dial_end(d, d->fault[0] ? d->fault : NULL);
 }
 
 static void on_resolved(int error, struct evutil_addrinfo *address, void *ctx)
 {
 	struct notify_dial *d = ctx;
-	char reason[128];
 
 	d->asked = NULL;
 	if (!d->dialled) {
@@ -107,12 +109,10 @@ static void on_resolved(int error, struct evutil_addrinfo *address, void *ctx)
 		return;
 	}
 	d->address = address;
-	snprintf(reason, sizeof(reason), "its name: %s", error ? evutil_gai_strerror(error) : "");
-	/* The library may answer while it is asked. */
 	if (error)
-		dial_end(d, reason);
-	else
-		event_active(d->numeric, EV_TIMEOUT, 0);
+		snprintf(d->fault, sizeof(d->fault), "its name: %s", evutil_gai_strerror(error));
+	/* The library may answer while it is asked: who dials does not have d yet. */
+	event_active(d->numeric, EV_TIMEOUT, 0);
 }
 
 struct notify_dial *notify_dial(struct event_base *base, const char *host, uint16_t port,

@@ -107,3 +107,11 @@ def test_wrong_certificate(lab, wrong, told):  # noqa: F811
 def test_settings_that_are_wrong(lab):  # noqa: F811
     lab.receive(*rows(protocol="tls", ca="no certificate"))
     wait_until(lambda: lab.cp.report(BAD, "error") == "ca-file: has no certificate", lambda: str(lab.cp.reports), 10)
+
+
+@pytest.mark.parametrize("protocol", ["udp", "tcp"])
+def test_a_name_that_cannot_be_asked_for(lab, protocol):  # noqa: F811
+    """A label of more than 63 bytes: the resolver refuses it while it is asked."""
+    lab.receive(*rows(protocol=protocol, host="a" * 70 + ".example"))
+    lab.cp.write()
+    wait_until(lambda: "its name: " in (lab.cp.report(BAD, "error") or ""), lambda: f"told: {lab.cp.reports}", 15)
