@@ -135,6 +135,8 @@ static enum outcome session_send(struct session *s, const json_t *request)
 				return outcome;
 		}
 		busy_fd = s->fd;
+		if (interrupted) /* before the handler knew the connection */
+			return session_stopped(s);
 		status = ipc_send(s->fd, request);
 		if (status != -EPIPE || fresh || interrupted)
 			break;

@@ -102,7 +102,8 @@ static enum outcome run_text(
 		return OUTCOME_USAGE;
 	}
 	session_fail(&sh->session, "%s", "");
-	session_interrupted();
+	if (sh->interactive) /* it was for the line before; else it is for this command */
+		session_interrupted();
 	bool json = sh->json;
 	sh->json |= command.json;
 	enum outcome outcome = shell_run(sh, &command, quit);
