@@ -141,8 +141,8 @@ static void flood_take(struct journal *j, struct event_record *r, const struct j
 		shared.beside_count = 1;
 	}
 	turn(j, r, &shared);
-	/* The end of an incident that was told of is told too. */
-	if (r->part == EVENT_CLOSES) {
+	/* The end of an incident that was told of is told too, and that it is open again. */
+	if (r->part == EVENT_CLOSES || r->part == EVENT_OPENS) {
 		journal_write(j, r);
 		return;
 	}
