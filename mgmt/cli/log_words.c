@@ -118,6 +118,24 @@ bool log_word_put(const struct log_word *w, const char *value, time_t now, json_
 	return false;
 }
 
+json_t *log_request(const struct cli_command *c, time_t now, char *reason, size_t size)
+{
+	json_t *request = json_pack("{s:s}", "op", "log");
+
+	if (!request)
+		snprintf(reason, size, "no memory");
+	if (request && (c->flags & CLI_AUDIT))
+		json_object_set_new(request, "audit", json_true());
+	for (unsigned i = 0; request && i < c->options; i++) {
+		const struct log_word *w = log_word_find(c->option[i].name->text);
+		if (log_word_put(w, c->option[i].value->text, now, request, reason, size))
+			continue;
+		json_decref(request);
+		return NULL;
+	}
+	return request;
+}
+
 static const char *word_of(const json_t *record, const char *name)
 {
 	const char *text = json_string_value(json_object_get(record, name));

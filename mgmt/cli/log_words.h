@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "cli/command.h"
+
 enum log_word_type { LOG_NUMBER, LOG_TEXT, LOG_NAME, LOG_TIME };
 
 struct log_word {
@@ -28,6 +30,9 @@ const struct log_word *log_word_find(const char *name);
  */
 bool log_word_put(const struct log_word *w, const char *value, time_t now, json_t *request,
 	char *reason, size_t size);
+
+/* What "show sys log" asks of weir-cp. NULL: reason says why it does not. */
+json_t *log_request(const struct cli_command *c, time_t now, char *reason, size_t size);
 
 /* "Nov 30 06:15:00 lb notice weir-cp[4711]: 01070638:5: text", in brackets the record's number. To be freed. */
 char *log_line(const json_t *record, const char *host);

@@ -83,25 +83,6 @@ static enum outcome log_row(void *arg, const json_t *row)
 	return r->follow ? shell_flush(sh) : shell_output_state(sh);
 }
 
-static json_t *log_request(struct shell *sh, const struct cli_command *c)
-{
-	json_t *request = json_pack("{s:s}", "op", "log");
-	char reason[300];
-
-	if (request && (c->flags & CLI_AUDIT))
-		json_object_set_new(request, "audit", json_true());
-	for (unsigned i = 0; request && i < c->options; i++) {
-		const struct log_word *w = log_word_find(c->option[i].name->text);
-		if (log_word_put(w, c->option[i].value->text, time(NULL), request, reason,
-			    sizeof(reason)))
-			continue;
-		session_fail(&sh->session, "%s", reason);
-		json_decref(request);
-		return NULL;
-	}
-	return request;
-}
-
 /* Goes on where the answer ended, until somebody ends it. */
 static enum outcome follow(struct shell *sh, struct reader *r, const json_t *request)
 {
@@ -121,11 +102,14 @@ static enum outcome follow(struct shell *sh, struct reader *r, const json_t *req
 enum outcome log_run(struct shell *sh, const struct cli_command *c)
 {
 	struct reader r = {.shell = sh, .detail = c->flags & CLI_DETAIL};
-	json_t *request = log_request(sh, c), *result = NULL;
+	char reason[300];
+	json_t *request = log_request(c, time(NULL), reason, sizeof(reason)), *result = NULL;
 	enum outcome outcome;
 
-	if (!request)
+	if (!request) {
+		session_fail(&sh->session, "%s", reason);
 		return OUTCOME_USAGE;
+	}
 	if (!sh->json)
 		host_take(sh, r.host);
 	outcome = session_ask(&sh->session, json_deep_copy(request), log_row, &r, &result);

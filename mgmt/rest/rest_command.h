@@ -16,6 +16,10 @@ void rest_crypto(struct rest_call *call); /* sys/crypto/{cert,key}: install */
 /* The output of tmsh with these arguments, which it spoils; what went wrong stands in it. */
 void rest_tmsh(struct rest_call *call, const char *user, char *arguments, struct text *out);
 
+/* "show sys log" of it. False: refused, what weir-cp says is left in the call. */
+struct cli_command;
+bool rest_tmsh_log(struct rest_call *call, const struct cli_command *c, struct text *out);
+
 struct rest_load {
 	const char *file; /* of the user's; NULL: the startup configuration */
 	bool merge, verify;

@@ -203,7 +203,10 @@ static void run(
 		return;
 	case CLI_LIST:
 	case CLI_SHOW:
-		run_rows(call, c, out);
+		if (c->target != TARGET_LOG)
+			run_rows(call, c, out);
+		else if (!rest_tmsh_log(call, c, out))
+			refusal_add(call, out);
 		return;
 	default:
 		if (command_is_edit(c))

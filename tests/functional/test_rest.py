@@ -291,6 +291,9 @@ def test_commands_and_uploads(api):
     assert api.bash("tmsh save sys config") == "Saving running configuration...\n"
     assert api.bash("tmsh create ltm pool t { description x }") is None
     assert "description x" in api.bash("tmsh list ltm pool t")
+    assert "create ltm pool t" in api.bash("tmsh show sys log audit lines 1")
+    assert "is no number" in api.bash("tmsh show sys log lines x")
+    assert "not done here" in api.bash("tmsh show sys log follow")
     assert api.bash("id") == "/bin/bash: id: command not found\n"
     text = b"ltm pool u {\n    description sent\n}\n"
     for start in range(0, len(text), 10):
