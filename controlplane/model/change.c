@@ -208,6 +208,15 @@ static bool may(const struct model *m, const struct model_ask *ask)
 	return m->actor.may ? m->actor.may(m->actor.who, ask) : m->actor.role >= ask->who;
 }
 
+bool change_may(const struct model *m, const struct item *it, const struct field *f)
+{
+	struct model_ask ask = model_ask_of(m, &it->o, MODEL_MODIFY);
+
+	ask.field = f;
+	ask.who = f->who;
+	return m->internal || may(m, &ask);
+}
+
 /* What somebody may not even read does not exist for him. */
 static int refuse_change(
 	struct model *m, const struct item *it, const char *field, struct model_error *err)

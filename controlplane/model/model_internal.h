@@ -231,7 +231,9 @@ void change_defaults(
 	struct model *m, struct item *it); /* of a new item: references that have one */
 /* Gives one field its default; the item is touched. */
 void change_default(struct model *m, struct item *it, const struct field *f);
-/* Whether the actor may; f NULL: delete it. */
+/* Whether the actor may change the field. */
+bool change_may(const struct model *m, const struct item *it, const struct field *f);
+/* The same, or a refusal; f NULL: delete it. */
 int change_check(
 	struct model *m, const struct item *it, const struct field *f, struct model_error *err);
 int change_check_hold(

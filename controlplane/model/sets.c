@@ -180,12 +180,27 @@ int set_value(struct model *m, struct item *it, const struct field *f, struct va
 }
 
 /* user-enabled and user-up take holds away, user-disabled and user-down set one. */
+/* Where changes are asked about once they are made: holds are not seen in the values then. */
+static int check_hold_now(
+	struct model *m, const struct item *it, const struct field *f, struct model_error *err)
+{
+	m->deferred = NULL;
+	int rc = change_check(m, it, f, err);
+	m->deferred = it;
+	return rc;
+}
+
 static int set_hold(struct model *m, struct item *it, const struct field *f, const struct value *v,
 	struct model_error *err)
 {
 	const struct holds *h = (const struct holds *)((char *)it->data + kind_of(it)->holds);
 	unsigned bits = h->by[m->actor.class].bits;
+	bool same = v->data[0] == ((holds_bits(h) & f->hold) != 0);
 
+	if (m->deferred == it && same && !change_may(m, it, f))
+		return 0; /* written back as it was read */
+	if (m->deferred == it && check_hold_now(m, it, f, err))
+		return -EPERM;
 	bits = v->data[0] ? bits | f->hold : bits & ~(unsigned)f->hold;
 	return change_hold(m, it, m->actor.class, bits, NULL,
 		!v->data[0] && m->actor.class == HOLD_OPERATOR ? f->hold : 0, err);

@@ -43,6 +43,32 @@ def areas(api):
     return {path.name for path in (api.weir.run_dir / "uploads" / "uploads").iterdir()}
 
 
+def test_who_may_not_hold_does_not(api):
+    """Holds of what another partition has; what was read can be written back."""
+    api.post("auth/partition", {"name": "Other"})
+    api.post("ltm/node", {"name": "n", "address": "10.0.0.9"})
+    api.post("ltm/pool", {"name": "held", "members": ["n:80"]})
+    for role in ("operator", "manager"):
+        with contextlib.closing(add_user(api, f"u{role}", role, "Other")) as session:
+            for path in ("ltm/node/n", "ltm/pool/held/members/n:80"):
+                before = session.get(path)
+                for method, body in (("PATCH", {"session": "user-disabled"}), ("PATCH", {"state": "user-down"}),
+                                     ("PUT", {**before, "session": "user-disabled"})):
+                    assert session.send(method, path, body).status_code in (403, 404), (role, method, path, body)
+                assert session.send("PATCH", path, before).status_code == 200
+                after = api.get(path)
+                assert (after["session"], after["state"]) == (before["session"], before["state"])
+        api.delete(f"auth/user/u{role}")
+    with contextlib.closing(add_user(api, "holder", "operator", "Common")) as session:
+        session.patch("ltm/node/n", {"session": "user-disabled"})
+        assert api.get("ltm/node/n")["session"] == "user-disabled"
+        session.patch("ltm/node/n", {"session": "user-enabled"})
+    api.delete("auth/user/holder")
+    api.delete("ltm/pool/held")
+    api.delete("ltm/node/n")
+    api.delete("auth/partition/Other")
+
+
 def test_a_new_user_of_an_old_name_finds_nothing(api):
     before = areas(api) if (api.weir.run_dir / "uploads" / "uploads").exists() else set()
     with contextlib.closing(add_user(api, "bob")) as bob:
