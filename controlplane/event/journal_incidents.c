@@ -151,7 +151,8 @@ static void replay(struct journal *j, const json_t *row)
 		.opened = seconds,
 		.root = !strcmp(part, "open"),
 	};
-	if (event_messages[message].part == EVENT_CLOSES)
+	/* One message tells of both: a server that its operator forces down is his matter. */
+	if (!strcmp(part, "close") || event_messages[message].part == EVENT_CLOSES)
 		incidents_good(j->incidents, &e.thing, false, seconds);
 	else if (!incidents_is_bad(j->incidents, &e.thing))
 		incidents_restore(j->incidents, &e);

@@ -342,6 +342,8 @@ static void virtual_tell(const struct change *c)
 		       c->before->availability == AVAILABILITY_YELLOW;
 	char text[400];
 
+	/* Where nobody checks, that nothing is wrong any more is all that can be known. */
+	is = is || (was_bad && !bad && c->after->usable);
 	if ((is && !was) || (bad && !was_bad)) {
 		snprintf(text, sizeof(text), "SNMP_TRAP: Virtual %s has become %s", c->o->path,
 			is ? "available" : "unavailable");

@@ -112,6 +112,20 @@ def test_a_limit_and_ports_over_a_restart(watched):
     is_pair(exhausted, ports)
 
 
+def test_a_virtual_server_that_is_down_and_then_checked_no_more(watched):
+    """Unknown, with connections given to it, is the end of what was wrong with it."""
+    mon, servers = up(watched)
+    for server in servers.values():
+        mon.verdict(server, "down")
+    [begun] = wait_log(watched, message="01071682")
+    before = log(watched)[-1]["seq"]
+    watched.edit("modify", "ltm pool web monitor none")
+    [ended] = wait_log(watched, message="01071681", after=before)
+    assert (begun["new"], ended["old"], ended["new"]) == ("offline", "offline", "unknown")
+    assert begun["incident"] == ended["incident"]
+    mon.close()
+
+
 def test_weir_mon_killed_and_back(watched):
     mon, _ = up(watched)
     wait_log(watched, message="0e1f0072")
