@@ -252,6 +252,9 @@ void notify_rows_end(struct notify *n, uint64_t read, const json_t *result)
 	r->queue_end = (uint64_t)json_integer_value(json_object_get(result, "next"));
 	if (count)
 		gone(r, count);
+	/* What there is cannot be read: asked for again in a second, not at once for ever. */
+	if (!r->queue && r->queue_end <= r->scanned)
+		return;
 	if (!r->queue)
 		r->queue = json_array();
 	notify_pump(r);
