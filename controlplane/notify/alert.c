@@ -10,7 +10,7 @@
 enum {
 	WAIT_MAX_S = 60,
 	REFUSED_TRIES = 3,   /* then a message that is refused is given up */
-	DEFERRED_TRIES = 40, /* then those who have not got it, where others have, do not */
+	DEFERRED_TRIES = 40, /* then those who may or may not have got it do not get it again */
 	SEEN_SAVE_MS = 2000, /* between two writes, when nothing but records of no interest came */
 };
 
@@ -131,12 +131,12 @@ static void again(struct alert *a, bool frozen, json_t *left)
 }
 
 /* Is it time to give the message up? */
-static bool is_enough(const struct alert *a, enum alert_result result, const json_t *left)
+static bool is_enough(const struct alert *a, enum alert_result result)
 {
 	if (a->tries_max && a->tries >= a->tries_max)
 		return true;
 	return (result == ALERT_REFUSED && a->tries >= REFUSED_TRIES) ||
-	       (result == ALERT_UNSURE && left && a->tries >= DEFERRED_TRIES);
+	       (result == ALERT_UNSURE && a->tries >= DEFERRED_TRIES); /* each may have arrived */
 }
 
 void alert_sent(struct alert *a, enum alert_result result, json_t *left, const char *reason)
@@ -149,10 +149,10 @@ void alert_sent(struct alert *a, enum alert_result result, json_t *left, const c
 	receiver_error(a->receiver, reason);
 	if (over) {
 		digest_taken(&a->digest, now_ms);
-	} else if (is_enough(a, result, left)) {
+	} else if (is_enough(a, result)) {
 		log_error("%s: a message is given up: %s", receiver_name(a->receiver), reason);
 		over = true;
-		if (result == ALERT_UNSURE && left)
+		if (result == ALERT_UNSURE)
 			digest_taken(&a->digest, now_ms);
 		else
 			digest_refused(&a->digest, now_ms);
