@@ -50,7 +50,8 @@ def shape(f):
     if kind == "int":
         return number(f)
     if kind == "enum":
-        return {"type": "string", "enum": f["supported"]}
+        common = ["/Common/" + value for value in f["supported"]] if f.get("rest-folder") else []
+        return {"type": "string", "enum": common + f["supported"]}
     if kind == "flag":
         return {"type": "boolean"}
     if kind == "rows":

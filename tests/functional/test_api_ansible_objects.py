@@ -11,6 +11,8 @@ from topo import Topology
 from topo.api import PLAYBOOKS, Api
 from topo.weir import MGMT_USER
 
+pytestmark = pytest.mark.timeout(600)  # a task of Ansible's takes a second, on a busy machine several
+
 
 @pytest.fixture(scope="module")
 def api():

@@ -3,8 +3,11 @@
 import pathlib
 import re
 
+import pytest
 from test_api_ansible_objects import api, idle, play  # noqa: F401 (api is a fixture)
 from topo.api import PLAYBOOKS
+
+pytestmark = pytest.mark.timeout(600)
 
 MODULES = pathlib.Path("/usr/lib/python3/dist-packages/ansible_collections/f5networks/f5_modules/plugins/modules")
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "ansible.md"

@@ -287,7 +287,10 @@ def test_replies_are_as_described(api, document):
     """Every object that a fresh Weir has, of every kind."""
     api.post("ltm/monitor/http", {"name": "m", "interval": 5, "timeout": 16, "username": "u", "password": "p"})
     api.post("ltm/pool", {"name": "described", "monitor": "/Common/m", "members": [{"name": "10.0.3.9:80", "ratio": 2}]})
-    owners = {"ltm/pool": "~Common~described", "auth/user": "admin", "ltm/virtual": "~Common~web",
+    api.post("ltm/policy", {"name": "described", "legacy": True, "strategy": "first-match", "rules": [
+        {"name": "one", "conditions": [{"name": "0", "httpUri": True, "path": True, "values": ["/"]}],
+         "actions": [{"name": "0", "forward": True, "select": True, "pool": "/Common/described"}]}]})
+    owners = {"ltm/pool": "~Common~described", "ltm/policy": "~Common~described", "ltm/policy/{first}/rules": "one", "auth/user": "admin", "ltm/virtual": "~Common~web",
               "net/vlan": api.items("net/vlan")[0]["fullPath"].replace("/", "~")}
     seen, wrong = set(), []
     for path, methods in document["paths"].items():
@@ -298,13 +301,15 @@ def test_replies_are_as_described(api, document):
             continue
         name = get["operationId"].split("_", 1)[1]
         owner = owners.get(path.partition("/{owner}")[0].removeprefix("/mgmt/tm/"), "")
-        reply = api.get(path.replace("{owner}", owner))
+        reply = api.get(path.replace("{owner}", owner).replace("{first}", "~Common~described"))
         for row in reply.get("items", [reply] if get["operationId"].startswith("read_") else []):
             seen.add(name)
             wrong += [f"{name} {row.get('name')}: {'/'.join(map(str, e.path))}: {e.message[:200]}"
                       for e in validator(document, name).iter_errors(row)]
     assert not wrong, "\n".join(wrong[:20])
-    assert {"ltm_pool", "ltm_pool_members", "ltm_monitor_http", "ltm_virtual", "ltm_node", "net_self", "sys_db"} <= seen
+    assert {"ltm_pool", "ltm_pool_members", "ltm_monitor_http", "ltm_virtual", "ltm_node", "net_self", "sys_db",
+            "ltm_policy_rules_actions"} <= seen
     assert len(seen) > 60
+    api.delete("ltm/policy/described")
     api.delete("ltm/pool/described")
     api.delete("ltm/monitor/http/m")

@@ -202,7 +202,7 @@ class Run:
         return next(task.result for task in self.tasks if task.name == name)
 
 
-def run_playbook(ns, playbook, directory, variables, timeout=300):
+def run_playbook(ns, playbook, directory, variables, timeout=600):
     home = directory / "ansible"
     home.mkdir(exist_ok=True)
     environment = {
