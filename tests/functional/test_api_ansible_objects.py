@@ -6,22 +6,16 @@ weir-cp and weir-mgmt without a dataplane: what the objects do is tested elsewhe
 import subprocess
 
 import pytest
-from cp_alone import Cp
-from topo import Topology
-from topo.api import PLAYBOOKS, Api
-from topo.weir import MGMT_USER
+from rest_alone import rest_alone
+from topo.api import PLAYBOOKS
 
 pytestmark = pytest.mark.timeout(600)  # a task of Ansible's takes a second, on a busy machine several
 
 
 @pytest.fixture(scope="module")
 def api():
-    with Topology() as topo:
-        cp = topo.add(Cp(topo.namespace("mgmt"), topo.dir, ""))
-        cp.daemon.arguments += ["--mgmt-user", MGMT_USER]
-        cp.start()
-        api = topo.add(Api(cp))
-        api.place = topo.dir
+    with rest_alone() as api:
+        api.place = api.weir.run_dir
         yield api
 
 

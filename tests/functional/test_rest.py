@@ -3,11 +3,9 @@
 import json
 
 import pytest
-from cp_alone import Cp
-from topo import Topology
-from topo.api import Api, Refused
+from rest_alone import UPLOADS, rest_alone
+from topo.api import Refused
 from topo.mgmt import basic
-from topo.weir import MGMT_USER
 
 LINK = "https://localhost/mgmt/tm/"
 VALUE, CONFIG = 26214401, 3
@@ -15,12 +13,8 @@ VALUE, CONFIG = 26214401, 3
 
 @pytest.fixture(scope="module")
 def api():
-    with Topology() as topo:
-        cp = topo.add(Cp(topo.namespace("rest"), topo.dir, config=""))
-        cp.daemon.arguments += ["--mgmt-user", MGMT_USER]
-        cp.start()
-        yield topo.add(Api(cp, ["--upload-dir", topo.dir / "uploads", "--check-generation"]))
-        cp.daemon.check_running()
+    with rest_alone(["--check-generation"]) as api:
+        yield api
 
 
 @pytest.fixture(autouse=True)
@@ -298,7 +292,7 @@ def test_commands_and_uploads(api):
     text = b"ltm pool u {\n    description sent\n}\n"
     for start in range(0, len(text), 10):
         end = min(start + 10, len(text))
-        reply = api.send("POST", "/mgmt/shared/file-transfer/uploads/u.conf", data=text[start:end], headers={
+        reply = api.send("POST", f"{UPLOADS}/u.conf", data=text[start:end], headers={
             "Content-Type": "application/octet-stream", "Content-Range": f"{start}-{end - 1}/{len(text)}"})
         assert reply.status_code == 200, reply.text
     assert api.bash("tmsh load sys config file /var/config/rest/downloads/u.conf merge verify")

@@ -3,13 +3,11 @@
 import contextlib
 
 import pytest
-from cp_alone import Cp
-from topo import Topology
-from topo.api import PLAYBOOKS, Api
-from topo.weir import MGMT_USER, ApiError
+from rest_alone import add_user, refused, rest_alone
+from topo.api import PLAYBOOKS
+from topo.weir import ApiError
 
 LINK = "https://localhost/mgmt/tm/ltm/policy/"
-PASSWORD = "Nine-Towers-9x"
 RULES = [{"name": "images", "ordinal": 1, "description": "pictures",
           "actions": [{"name": "0", "forward": True, "select": True, "request": True, "pool": "/Common/p"},
                       {"name": "1", "log": True, "write": True, "message": "a {b} \"c\""}],
@@ -20,12 +18,8 @@ RULES = [{"name": "images", "ordinal": 1, "description": "pictures",
 
 @pytest.fixture(scope="module")
 def api():
-    with Topology() as topo:
-        cp = topo.add(Cp(topo.namespace("rest"), topo.dir, config=""))
-        cp.daemon.arguments += ["--mgmt-user", MGMT_USER]
-        cp.start()
-        yield topo.add(Api(cp))
-        cp.daemon.check_running()
+    with rest_alone() as api:
+        yield api
 
 
 @pytest.fixture(autouse=True)
@@ -34,12 +28,6 @@ def clean(api):
     yield
     for path in ("ltm/virtual", "ltm/policy", "ltm/pool"):
         api.delete(f"{path}?options=*")
-
-
-def refused(session, method, path, body=None):
-    reply = session.send(method, path, body)
-    assert reply.status_code >= 400, reply.text
-    return reply.status_code, reply.json()["message"]
 
 
 def draft(api, name="x", **more):
@@ -221,9 +209,7 @@ def test_roles(api):
     api.post("auth/partition", {"name": "Other"})
     users = {"guest": "all-partitions", "operator": "all-partitions", "manager": "Other"}
     for role, partition in users.items():
-        api.post("auth/user", {"name": f"u{role}", "password": PASSWORD,
-                               "partitionAccess": [{"name": partition, "role": role}]})
-        with contextlib.closing(api.log_in(f"u{role}", PASSWORD)) as session:
+        with contextlib.closing(add_user(api, f"u{role}", role, partition)) as session:
             base = "ltm/policy/~Common~Drafts~x"
             for method, path, body in (("PATCH", "", {"description": "d"}), ("POST", "/rules", {"name": "n"}),
                                        ("PATCH", "", {"publish": True}), ("PUT", "", {"publish": True}),

@@ -6,30 +6,17 @@ import pathlib
 import re
 
 import pytest
-from cp_alone import Cp
-from topo import Topology
-from topo.api import Api, Refused
-from topo.weir import MGMT_USER
+from rest_alone import UPLOADS, add_user, refused, rest_alone, upload
+from topo.api import Refused
 
-PASSWORD = "Nine-Towers-9x"
 FILES = "/mgmt/shared/file-transfer"
 LINK = "https://localhost/mgmt/tm/"
 
 
 @pytest.fixture(scope="module")
 def api():
-    with Topology() as topo:
-        cp = topo.add(Cp(topo.namespace("rest"), topo.dir, config=""))
-        cp.daemon.arguments += ["--mgmt-user", MGMT_USER]
-        cp.start()
-        yield topo.add(Api(cp, ["--upload-dir", topo.dir / "uploads"]))
-        cp.daemon.check_running()
-
-
-def refused(api, method, path, body=None, **options):
-    reply = api.send(method, path, body, **options)
-    assert reply.status_code >= 400, reply.text
-    return reply.status_code, reply.json()["message"]
+    with rest_alone() as api:
+        yield api
 
 
 def test_folders_within_partitions(api):
@@ -64,8 +51,7 @@ def test_folders_within_partitions(api):
 
 def test_folders_go_by_the_rights_in_their_partition(api):
     api.post("auth/partition", {"name": "A"})
-    api.post("auth/user", {"name": "boss", "password": PASSWORD, "partitionAccess": [{"name": "A", "role": "manager"}]})
-    with contextlib.closing(api.log_in("boss", PASSWORD)) as boss:
+    with contextlib.closing(add_user(api, "boss", "manager", "A")) as boss:
         boss.post("sys/folder", {"name": "app", "partition": "A"})
         boss.post("ltm/pool", {"name": "/A/app/p"})
         assert refused(boss, "POST", "sys/folder", {"name": "app", "partition": "Common"})[0] == 403
@@ -93,12 +79,6 @@ def test_persistence_in_the_words_of_ltm(api):
     api.delete("ltm/persistence/source-addr/s")
 
 
-def upload(session, name, text):
-    reply = session.send("POST", f"{FILES}/uploads/{name}", data=text, headers={
-        "Content-Type": "application/octet-stream", "Content-Range": f"0-{len(text) - 1}/{len(text)}"})
-    assert reply.status_code == 200, reply.text
-
-
 @pytest.mark.parametrize("branch", ["downloads", "madm"])
 def test_downloads(api, branch):
     """As f5-sdk reads a file: a piece at a time, the size from the first reply."""
@@ -117,9 +97,7 @@ def test_downloads(api, branch):
     for name in ("none", "..%2Fx", "%2Fetc%2Fpasswd", ".hidden"):
         assert api.send("GET", f"{FILES}/{branch}/{name}").status_code in (400, 404), name
     assert api.send("PUT", f"{FILES}/{branch}/own.bin", {}).status_code == 405
-    api.post("auth/user", {"name": "other", "password": PASSWORD,
-                           "partitionAccess": [{"name": "all-partitions", "role": "admin"}]})
-    with contextlib.closing(api.log_in("other", PASSWORD)) as other:
+    with contextlib.closing(add_user(api, "other")) as other:
         assert other.send("GET", f"{FILES}/{branch}/own.bin").status_code == 404
     api.delete("auth/user/other")
     assert api.send("GET", f"{FILES}/{branch}/own.bin", auth=("admin", "wrong"),
@@ -135,7 +113,7 @@ def test_slow_downloads_hold_no_memory(api):
     """Whole files to clients that do not read: each would hold its file in memory."""
     piece = os.urandom(4 << 20)
     for start in range(0, 10 * len(piece), len(piece)):
-        api.call("POST", f"{FILES}/uploads/large.bin", data=piece, headers={
+        api.call("POST", f"{UPLOADS}/large.bin", data=piece, headers={
             "Content-Type": "application/octet-stream",
             "Content-Range": f"{start}-{start + len(piece) - 1}/{10 * len(piece)}"})
     before = memory_kib(api.process)

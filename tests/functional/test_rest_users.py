@@ -3,35 +3,16 @@
 import contextlib
 
 import pytest
-from cp_alone import Cp
-from topo import Topology, wait_until
-from topo.api import Api
-from topo.weir import MGMT_USER
+from rest_alone import PASSWORD, add_user, rest_alone, upload
+from topo import wait_until
 
-PASSWORD = "Nine-Towers-9x"
-UPLOADS = "/mgmt/shared/file-transfer/uploads"
+TEXT = b"ltm pool sent { }\n"
 
 
 @pytest.fixture(scope="module")
 def api():
-    with Topology() as topo:
-        cp = topo.add(Cp(topo.namespace("rest"), topo.dir, config=""))
-        cp.daemon.arguments += ["--mgmt-user", MGMT_USER]
-        cp.start()
-        yield topo.add(Api(cp, ["--upload-dir", topo.dir / "uploads"]))
-        cp.daemon.check_running()
-
-
-def add_user(api, name, role="admin", partition="all-partitions"):
-    api.post("auth/user", {"name": name, "password": PASSWORD,
-                           "partitionAccess": [{"name": partition, "role": role}]})
-    return api.log_in(name, PASSWORD)
-
-
-def upload(session, name, text=b"ltm pool sent { }\n"):
-    reply = session.send("POST", f"{UPLOADS}/{name}", data=text, headers={
-        "Content-Type": "application/octet-stream", "Content-Range": f"0-{len(text) - 1}/{len(text)}"})
-    assert reply.status_code == 200, reply.text
+    with rest_alone() as api:
+        yield api
 
 
 def listed(session):
@@ -72,7 +53,7 @@ def test_who_may_not_hold_does_not(api):
 def test_a_new_user_of_an_old_name_finds_nothing(api):
     before = areas(api) if (api.weir.run_dir / "uploads" / "uploads").exists() else set()
     with contextlib.closing(add_user(api, "bob")) as bob:
-        upload(bob, "secret.conf")
+        upload(bob, "secret.conf", TEXT)
         made = bob.post("transaction", {})["transId"]
         assert bob.get(f"transaction/{made}")["state"] == "STARTED" and listed(bob) == "secret.conf\n"
         area, = areas(api) - before
@@ -86,7 +67,7 @@ def test_a_new_user_of_an_old_name_finds_nothing(api):
             api.get("ltm/pool")  # each request may look whose files are left
             return area not in areas(api)
         wait_until(gone, "the files went with their user", 30)
-        upload(other, "own.conf")
+        upload(other, "own.conf", TEXT)
         api.patch("auth/user/bob", {"description": "still he"})
         assert listed(other) == "own.conf\n"
     api.weir.restart()
