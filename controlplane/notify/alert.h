@@ -69,8 +69,12 @@ uint64_t alert_now_ms(void); /* since 1970 */
 /* A member of the settings: "" or NULL where it is missing. */
 const char *alert_text_of(const json_t *settings, const char *member);
 
-/* The user that commands run as; called before the privileges are given up. 0 or -errno, logged. */
-int alert_commands_init(const char *user, const char *hide);
+/*
+ * The user that commands run as; called before the privileges are given up. 0 or -errno, logged. If the process that
+ * starts commands is lost the loop is left.
+ */
+int alert_commands_init(struct event_base *base, const char *user, const char *hide);
+bool alert_commands_lost(void);
 void alert_commands_fini(void);
 
 #endif

@@ -84,8 +84,6 @@ static const char *fault(struct command *c, int status, char *out, size_t size)
 	incident_clean(c->said);
 	if (c->written > OUTPUT_MAX)
 		snprintf(out, size, "the command wrote more than %d bytes", OUTPUT_MAX);
-	else if (status == -1)
-		snprintf(out, size, "the command was lost");
 	else if (WIFSIGNALED(status) && alert_now_ms() + PATIENCE_S * 1000 >= c->late_ms)
 		snprintf(out, size, "the command was killed after %u s", c->alert->timeout_s);
 	else if (WIFSIGNALED(status))
@@ -187,8 +185,7 @@ static int call(struct command *c, const json_t *event)
 		.program = program,
 		.report = true};
 	if (rc >= 0)
-		rc = e.full ? -E2BIG
-			    : alert_runner_start(receiver_base(c->alert->receiver), &c->wait, &p);
+		rc = e.full ? -E2BIG : alert_runner_start(&c->wait, &p);
 	int all[] = {in, program, out};
 	for (unsigned i = 0; i < 3; i++)
 		if (all[i] >= 0)

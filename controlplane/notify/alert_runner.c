@@ -15,14 +15,9 @@ static struct {
 	struct child_runner *child;
 	struct event *ended;
 	uint64_t last_id;
+	bool lost;
 	LIST_HEAD(, alert_wait) waits;
 } runner;
-
-static void wait_end(struct alert_wait *w, int status)
-{
-	alert_runner_forget(w);
-	w->ended(w->ctx, status);
-}
 
 static struct alert_wait *wait_find(uint64_t id)
 {
@@ -42,29 +37,23 @@ static void on_ended(evutil_socket_t fd, short what, void *ctx)
 	while ((rc = child_runner_ended(runner.child, &id, &status)) == 0) {
 		struct alert_wait *w = wait_find(id);
 
-		if (w)
-			wait_end(w, status);
+		if (!w)
+			continue;
+		alert_runner_forget(w);
+		w->ended(w->ctx, status);
 	}
 	if (rc == -EAGAIN)
 		return;
-	log_error("commands: the process that starts them is gone");
-	event_del(runner.ended);
-	child_runner_free(runner.child);
-	runner.child = NULL;
-	while (!LIST_EMPTY(&runner.waits))
-		wait_end(LIST_FIRST(&runner.waits), -1);
+	/* Without privileges no other can be started: who supervises us starts both anew. */
+	log_error("commands: the process that starts them is gone: stop");
+	runner.lost = true;
+	event_base_loopbreak(ctx);
 }
 
-int alert_runner_start(struct event_base *base, struct alert_wait *w, const struct child_program *p)
+int alert_runner_start(struct alert_wait *w, const struct child_program *p)
 {
 	if (!runner.child)
 		return -EPERM;
-	if (!runner.ended) {
-		runner.ended = event_new(
-			base, child_runner_fd(runner.child), EV_READ | EV_PERSIST, on_ended, NULL);
-		if (!runner.ended || event_add(runner.ended, NULL))
-			return -ENOMEM;
-	}
 	int rc = child_runner_start(runner.child, ++runner.last_id, p);
 	if (rc)
 		return rc;
@@ -86,7 +75,7 @@ void alert_runner_forget(struct alert_wait *w)
 	w->id = 0;
 }
 
-int alert_commands_init(const char *user, const char *hide)
+int alert_commands_init(struct event_base *base, const char *user, const char *hide)
 {
 	struct identity id;
 
@@ -101,7 +90,16 @@ int alert_commands_init(const char *user, const char *hide)
 		return rc;
 	LIST_INIT(&runner.waits);
 	runner.child = child_runner_new("weir-notify-run", id.uid, id.gid, hide);
-	return runner.child ? 0 : -errno;
+	if (!runner.child)
+		return -errno;
+	runner.ended = event_new(
+		base, child_runner_fd(runner.child), EV_READ | EV_PERSIST, on_ended, base);
+	return runner.ended && event_add(runner.ended, NULL) == 0 ? 0 : -ENOMEM;
+}
+
+bool alert_commands_lost(void)
+{
+	return runner.lost;
 }
 
 void alert_commands_fini(void)

@@ -128,7 +128,7 @@ static int run(struct notify *n, const struct options *o)
 	if (rc == 0)
 		rc = notify_state_dir(o->state_dir, &id);
 	if (rc == 0)
-		rc = alert_commands_init(o->script_user, o->run_dir);
+		rc = alert_commands_init(n->base, o->script_user, o->run_dir);
 	if (rc == 0)
 		rc = notify_privileges_drop(&id);
 	if (rc == 0)
@@ -139,7 +139,7 @@ static int run(struct notify *n, const struct options *o)
 		log_error("%s: not a path for a socket", o->run_dir);
 		return -EINVAL;
 	}
-	return event_base_dispatch(n->base) < 0 ? -EIO : 0;
+	return event_base_dispatch(n->base) < 0 || alert_commands_lost() ? -EIO : 0;
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import tempfile
 
 import pytest
@@ -119,6 +120,25 @@ def test_a_test_is_a_call(lab, said):
     lab.configure(command(script(said, what='echo "$WEIR_EVENT_KIND"')))
     assert lab.cp.test("/Common/ops") == (True, "")
     assert said.wait() == ["test\n"]
+
+
+def _runner(daemon):
+    for pid in pathlib.Path(f"/proc/{daemon.pid}/task/{daemon.pid}/children").read_text().split():
+        if pathlib.Path(f"/proc/{pid}/comm").read_text() == "weir-notify-run\n":
+            return int(pid)
+    raise AssertionError("nothing starts commands")
+
+
+def test_without_its_starter_the_daemon_ends_and_goes_on_when_started_anew(lab, said):
+    lab.configure(command(script(said, "sleep 100", what='echo "$WEIR_EVENT_MESSAGE"'), timeout=30))
+    lab.cp.down()
+    call = said.wait()[0]
+    os.kill(_runner(lab.daemon), signal.SIGKILL)
+    wait_until(lambda: not lab.daemon.running(), "weir-notify ends")
+    assert lab.daemon.process.returncode == 1
+    lab.restart()
+    lab.configure(command(script(said, what='echo "$WEIR_EVENT_MESSAGE"')))
+    assert said.wait(2)[1] == call
 
 
 def test_it_has_no_access(lab, said):
