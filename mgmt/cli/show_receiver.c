@@ -7,28 +7,47 @@
 #include "cli/shell.h"
 #include "model/model.h"
 
-/* Name that weir-notify knows it by. */
-static void full_name(const struct cli_command *c, const struct word *w, char *out, size_t size)
+/* Whether a receiver's name (syslog:NAME, trap:PATH, alert:PATH) is meant by a word: whole, or without its kind. */
+static bool is_meant(const char *name, const char *word)
 {
-	const char *prefix = c->kind == KIND_ALERT ? "alert:" : "";
-	bool bare = *prefix && w->text[0] != '/';
+	const char *own = strchr(name, ':');
 
-	snprintf(out, size, "%s%s%s", prefix, bare ? "/Common/" : "", w->text);
+	own = own ? own + 1 : name;
+	return !strcmp(name, word) || !strcmp(own, word) || !strcmp(name_short(own), word);
 }
 
 static bool is_asked(const struct cli_command *c, const json_t *row)
 {
 	const char *name = json_string_value(json_object_get(row, "name"));
-	char wanted[600];
 
 	if (!name || (c->kind == KIND_ALERT && strncmp(name, "alert:", 6)))
 		return false;
 	for (unsigned i = 0; i < c->names; i++) {
-		full_name(c, c->name[i], wanted, sizeof(wanted));
-		if (!strcmp(wanted, name))
+		if (is_meant(name, c->name[i]->text))
 			return true;
 	}
 	return !c->names;
+}
+
+/* The receivers that a command names, or all. */
+static enum outcome asked_receivers(struct shell *sh, const struct cli_command *c, json_t **asked)
+{
+	json_t *rows = NULL, *row;
+	enum outcome outcome = shell_rows(sh, shell_show_request("sys receiver"), &rows);
+	size_t i;
+
+	*asked = json_array();
+	json_array_foreach(rows, i, row)
+	{
+		if (is_asked(c, row))
+			json_array_append(*asked, row);
+	}
+	json_decref(rows);
+	if (outcome || json_array_size(*asked) >= c->names)
+		return outcome;
+	session_fail(
+		&sh->session, "%s %s: there is no such receiver", c->component, c->name[0]->text);
+	return OUTCOME_REFUSED;
 }
 
 static void print_rows(struct shell *sh, const json_t *rows)
@@ -61,35 +80,20 @@ static void print_rows(struct shell *sh, const json_t *rows)
 
 enum outcome receiver_run(struct shell *sh, const struct cli_command *c)
 {
-	json_t *rows = NULL, *asked = json_array(), *row;
-	enum outcome outcome = shell_rows(sh, shell_show_request("sys receiver"), &rows);
-	size_t i;
+	json_t *asked;
+	enum outcome outcome = asked_receivers(sh, c, &asked);
 
-	json_array_foreach(rows, i, row)
-	{
-		if (is_asked(c, row))
-			json_array_append(asked, row);
-	}
-	if (!outcome && c->names && json_array_size(asked) < c->names) {
-		session_fail(&sh->session, "%s %s: there is no such receiver", c->component,
-			c->name[0]->text);
-		outcome = OUTCOME_REFUSED;
-	} else if (!outcome && sh->json) {
+	if (!outcome && sh->json)
 		shell_print_json(sh, asked);
-	} else if (!outcome) {
+	else if (!outcome)
 		print_rows(sh, asked);
-	}
 	json_decref(asked);
-	json_decref(rows);
 	return outcome;
 }
 
-enum outcome test_receiver_run(struct shell *sh, const struct cli_command *c)
+static enum outcome try_receiver(struct shell *sh, const char *name)
 {
 	json_t *result = NULL;
-	char name[600];
-
-	full_name(c, c->name[0], name, sizeof(name));
 	enum outcome outcome = session_ask(&sh->session,
 		json_pack("{s:s, s:s}", "op", "test-receiver", "name", name), NULL, NULL, &result);
 	bool ok = json_is_true(json_object_get(result, "ok"));
@@ -105,5 +109,22 @@ enum outcome test_receiver_run(struct shell *sh, const struct cli_command *c)
 	}
 	free(reason);
 	json_decref(result);
+	return outcome;
+}
+
+enum outcome test_receiver_run(struct shell *sh, const struct cli_command *c)
+{
+	json_t *asked;
+	enum outcome outcome = asked_receivers(sh, c, &asked);
+
+	if (!outcome && json_array_size(asked) > 1) {
+		session_fail(&sh->session, "%s %s: more than one receiver has this name",
+			c->component, c->name[0]->text);
+		outcome = OUTCOME_REFUSED;
+	} else if (!outcome) {
+		outcome = try_receiver(
+			sh, json_string_value(json_object_get(json_array_get(asked, 0), "name")));
+	}
+	json_decref(asked);
 	return outcome;
 }

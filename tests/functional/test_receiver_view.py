@@ -43,9 +43,18 @@ def test_without_weir_notify(api):
     assert "\nweir_incidents_open " in metrics
 
 
+def test_names_without_their_kind(api):
+    assert [line.split()[0] for line in api.weir.weirsh("show sys receiver logs ops").splitlines()[1:]] == [
+        "syslog:logs", "alert:/Common/ops"]
+    api.post("sys/snmp/traps", {"name": "logs", "host": "127.0.0.1", "version": "2c", "community": "c"})
+    assert "more than one receiver" in api.weir.weirsh_run("test sys receiver logs").stderr
+    assert len(api.weir.weirsh("show sys receiver logs").splitlines()) == 3
+    api.delete("sys/snmp/traps/logs")
+
+
 def test_wrong_names(api):
     for words, reason in (("show sys receiver nobody", "no such receiver"), ("show sys alert nobody", "no such receiver"),
-                          ("test sys receiver nobody", "no receiver"), ("test sys alert", "A name is missing"),
+                          ("test sys receiver nobody", "no such receiver"), ("test sys alert", "A name is missing"),
                           ("test ltm pool web", "works on sys alert"), ("test sys receiver a b", "too much")):
         done = api.weir.weirsh_run(words)
         assert done.returncode in (1, 2) and reason in done.stderr, words
@@ -78,7 +87,7 @@ def test_of_a_receiver(told):
     """test sys receiver says whether the message was taken; show sys receiver, what waits."""
     told.edit("modify", f"sys syslog remote-servers add {{ logs {{ host 127.0.0.1 remote-port {PORT} protocol tcp }} }}")
     wait_until(lambda: "refused" in weirsh(told, "show sys receiver syslog:logs").stdout.lower(), "nobody listens", 20)
-    failed = weirsh(told, "test sys receiver syslog:logs")
+    failed = weirsh(told, "test sys receiver logs")
     assert failed.returncode == 1 and "syslog:logs: " in failed.stderr
     with told.ns.socket() as server:
         server.bind(("127.0.0.1", PORT))
