@@ -27,7 +27,7 @@ struct thing {
 
 struct incidents {
 	LIST_HEAD(, thing) bucket[BUCKETS];
-	LIST_HEAD(, incident) all;
+	LIST_HEAD(, incident) incident[BUCKETS]; /* by number */
 	unsigned open;
 };
 
@@ -123,7 +123,7 @@ static struct incident *incident_new(struct incidents *s, uint64_t number, uint6
 		return NULL;
 	in->number = number;
 	in->opened = now;
-	LIST_INSERT_HEAD(&s->all, in, entry);
+	LIST_INSERT_HEAD(&s->incident[number % BUCKETS], in, entry);
 	s->open++;
 	return in;
 }
@@ -285,7 +285,7 @@ int incidents_restore(struct incidents *s, const struct incident_entry *e)
 
 	if (!t)
 		return -ENOMEM;
-	LIST_FOREACH(in, &s->all, entry)
+	LIST_FOREACH(in, &s->incident[e->number % BUCKETS], entry)
 	if (in->number == e->number)
 		break;
 	if (!in && !(in = incident_new(s, e->number, e->opened)))
@@ -309,11 +309,7 @@ int incidents_restore(struct incidents *s, const struct incident_entry *e)
 
 struct incidents *incidents_new(void)
 {
-	struct incidents *s = calloc(1, sizeof(*s));
-
-	if (s)
-		LIST_INIT(&s->all);
-	return s;
+	return calloc(1, sizeof(struct incidents));
 }
 
 void incidents_free(struct incidents *s)
