@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "compile/compile.h"
 #include "main/cp.h"
 
@@ -62,7 +63,8 @@ static bool is_at_limit(const struct cp *cp, const struct object *o)
 /* Servers at their limit are passed over by the dataplane without a word: it is seen here. */
 void cp_limit_look(struct cp *cp, const struct object *o)
 {
-	const struct event_row row = {.type = EVENT_LIMIT_REACHED, .object = o->id};
+	const struct event_row row = {
+		.type = EVENT_LIMIT_REACHED, .object = o->id, .time = clock_ns()};
 
 	if (is_at_limit(cp, o))
 		cp_limit_event(cp, &row);

@@ -112,6 +112,25 @@ def test_a_limit_and_ports_over_a_restart(watched):
     is_pair(exhausted, ports)
 
 
+def test_a_limit_that_is_seen_again(watched):
+    """Nobody says that a server is at its limit: weir-cp sees it each time."""
+    dp = FakeDp(watched.run_dir)
+    try:
+        watched.edit("modify", "ltm pool web members modify { 10.0.2.11:80 { connection-limit 5 } }")
+        wait_until(lambda: dp.generation, "the dataplane has the configuration")
+        member = next(row["id"] for row in watched.show("ltm pool members", owner="web") if row["name"] == MEMBER)
+        dp.count(member, 5, 5, 5)
+        [reached] = wait_log(watched, message="0e1f0050")
+        dp.count(member, 0, 5, 0)
+        [left] = wait_log(watched, message="0e1f0051")
+        is_pair(reached, left)
+        dp.count(member, 5, 5, 5)
+        [_, again] = wait_log(watched, 2, message="0e1f0050")
+        assert (again["part"], again["incident"]) == ("open", reached["incident"])
+    finally:
+        dp.stop()
+
+
 def test_a_virtual_server_that_is_down_and_then_checked_no_more(watched):
     """Unknown, with connections given to it, is the end of what was wrong with it."""
     mon, servers = up(watched)
