@@ -7,34 +7,50 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/ids.h"
 #include "compile/compile.h"
 #include "main/cp.h"
 
 #define QUIET_SECONDS 5u
-#define LIMITS_MAX 4096u
+
+struct limit {
+	uint32_t object; /* the slot's */
+	uint8_t left
+		[2]; /* s until it is told that it is left, 0: it is not reached; limit, ports */
+};
 
 struct cp_limits {
-	struct limit {
-		uint32_t object;
-		enum event_message message;
-		unsigned quiet; /* s */
-	} limit[LIMITS_MAX];
-	unsigned count;
+	struct limit *of; /* by id slot */
+	unsigned slots;
 };
+
+static struct limit *limit_of(struct cp_limits *l, uint32_t object)
+{
+	uint32_t slot = id_slot(object);
+
+	if (slot >= l->slots) {
+		unsigned slots = 2 * slot + 64;
+		struct limit *more = reallocarray(l->of, slots, sizeof(*more));
+
+		if (!more)
+			return NULL;
+		memset(more + l->slots, 0, (slots - l->slots) * sizeof(*more));
+		l->of = more;
+		l->slots = slots;
+	}
+	return &l->of[slot];
+}
 
 void cp_limit_reached(struct cp *cp, uint32_t object, enum event_message message)
 {
-	struct cp_limits *l = cp->limits;
-
+	if (!cp->limits)
+		cp->limits = calloc(1, sizeof(*cp->limits));
+	struct limit *l = cp->limits ? limit_of(cp->limits, object) : NULL;
 	if (!l)
-		l = cp->limits = calloc(1, sizeof(*l));
-	for (unsigned i = 0; l && i < l->count; i++)
-		if (l->limit[i].object == object && l->limit[i].message == message) {
-			l->limit[i].quiet = 0;
-			return;
-		}
-	if (l && l->count < LIMITS_MAX)
-		l->limit[l->count++] = (struct limit){object, message, 0};
+		return;
+	if (l->object != object)
+		*l = (struct limit){.object = object};
+	l->left[message == MESSAGE_PORT_EXHAUSTION] = QUIET_SECONDS + 1;
 }
 
 void cp_limit_event(struct cp *cp, const struct event_row *row)
@@ -86,30 +102,26 @@ static void left_tell(struct cp *cp, const struct object *o, enum event_message 
 	journal_tell(&cp->journal, &r, &(struct journal_ask){.turn = JOURNAL_GOOD});
 }
 
+/* What is at its limit now was looked at before. */
 void cp_limits_second(struct cp *cp)
 {
+	static const enum event_message messages[] = {
+		MESSAGE_LIMIT_REACHED, MESSAGE_PORT_EXHAUSTION};
 	struct cp_limits *l = cp->limits;
-	unsigned kept = 0;
 
-	for (unsigned i = 0; l && i < l->count; i++) {
-		struct limit *x = &l->limit[i];
-		const struct object *o = model_get(cp->model, x->object);
+	for (unsigned i = 0; l && i < l->slots; i++) {
+		const struct object *o = model_get(cp->model, l->of[i].object);
 
-		if (!o)
-			continue;
-		x->quiet = x->message == MESSAGE_LIMIT_REACHED && is_at_limit(cp, o) ? 0
-										     : x->quiet + 1;
-		if (x->quiet <= QUIET_SECONDS)
-			l->limit[kept++] = *x;
-		else
-			left_tell(cp, o, x->message);
+		for (unsigned k = 0; o && k < 2; k++)
+			if (l->of[i].left[k] && --l->of[i].left[k] == 0)
+				left_tell(cp, o, messages[k]);
 	}
-	if (l)
-		l->count = kept;
 }
 
 void cp_limits_fini(struct cp *cp)
 {
+	if (cp->limits)
+		free(cp->limits->of);
 	free(cp->limits);
 	cp->limits = NULL;
 }
