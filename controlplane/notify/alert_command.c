@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include "alert/alert_text.h"
+#include "base/clock.h"
 #include "notify/alert.h"
 #include "notify/alert_environment.h"
 #include "notify/alert_runner.h"
+
+#define NS_IN_S 1000000000ull
 
 enum {
 	OUTPUT_MAX = 65536, /* bytes that it may write; then it is killed */
@@ -27,7 +30,7 @@ struct command {
 	struct event *output;
 	uint64_t test;	    /* number of the test that it is called for, */
 	uint64_t next_test; /* or that waits until it has ended */
-	uint64_t late_ms;
+	uint64_t late_ns;
 	size_t written;
 	char said[SAID_MAX];
 	size_t said_length;
@@ -84,7 +87,7 @@ static const char *fault(struct command *c, int status, char *out, size_t size)
 	incident_clean(c->said);
 	if (c->written > OUTPUT_MAX)
 		snprintf(out, size, "the command wrote more than %d bytes", OUTPUT_MAX);
-	else if (WIFSIGNALED(status) && alert_now_ms() + PATIENCE_S * 1000 >= c->late_ms)
+	else if (WIFSIGNALED(status) && clock_ns() + PATIENCE_S * NS_IN_S >= c->late_ns)
 		snprintf(out, size, "the command was killed after %u s", c->alert->timeout_s);
 	else if (WIFSIGNALED(status))
 		snprintf(out, size, "the command ended with signal %d", WTERMSIG(status));
@@ -172,7 +175,7 @@ static int call(struct command *c, const json_t *event)
 
 	c->written = c->said_length = 0;
 	memset(c->said, 0, sizeof(c->said));
-	c->late_ms = alert_now_ms() + (c->alert->timeout_s + PATIENCE_S) * 1000;
+	c->late_ns = clock_ns() + (c->alert->timeout_s + PATIENCE_S) * NS_IN_S;
 	alert_environment_make(
 		&e, alert_text_of(c->settings, "name"), alert_text_of(c->settings, "args"), event);
 	struct child_program p = {.strings = e.bytes,
@@ -244,7 +247,7 @@ static void command_tick(void *self)
 {
 	struct command *c = self;
 
-	if (c->wait.id && alert_now_ms() > c->late_ms) {
+	if (c->wait.id && clock_ns() > c->late_ns) {
 		alert_runner_stop(&c->wait);
 		alert_runner_forget(&c->wait);
 		call_end(c, "the command was lost");
