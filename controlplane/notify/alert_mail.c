@@ -197,18 +197,27 @@ static void round_server(struct round *r)
 	}
 }
 
-/* Whom a message that some have got is still for: all, or those whom its state names. */
-static void round_recipients(struct round *r, const json_t *left)
+static bool is_named(const json_t *list, const char *address)
 {
 	const json_t *value;
 	size_t index;
 
-	json_array_foreach(left, index, value)
+	json_array_foreach(list, index, value)
 	{
-		for (unsigned i = 0; i < r->mail->to_count; i++)
-			if (!strcmp(r->mail->to[i], json_string_value(value)))
-				r->left[r->left_count++] = r->mail->to[i];
+		const char *name = json_string_value(value);
+
+		if (name && !strcmp(name, address))
+			return true;
 	}
+	return false;
+}
+
+/* Whom a message that some have got is still for: all, or those whom its state names. */
+static void round_recipients(struct round *r, const json_t *left)
+{
+	for (unsigned i = 0; i < r->mail->to_count; i++)
+		if (is_named(left, r->mail->to[i]))
+			r->left[r->left_count++] = r->mail->to[i];
 	if (r->left_count)
 		return;
 	r->left_count = r->mail->to_count;

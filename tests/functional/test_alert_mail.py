@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Incidents by mail: one message for a rack, its recovery in the same thread, nothing lost and nothing twice."""
 import datetime
+import json
 import time
 
 import pytest
@@ -161,6 +162,26 @@ def test_greylisted(lab):
     assert [line for line in fake.commands if line.startswith("RCPT TO:<ops")] == ["RCPT TO:<ops@example.com>"]
     names = {[line for line in mail.splitlines() if line.startswith(b"Message-ID")][0] for mail in fake.texts}
     assert len(names) == 1 and len(seen) == 3
+
+
+def test_who_is_left_is_read_from_any_state(lab):
+    """A name twice, and a file that somebody has been at: each who is left gets it, nobody else."""
+    fake = lab.fake()
+    fake.script = lambda line: b"450 4.2.0 come again\r\n" if line.startswith("RCPT TO:<night") else None
+    lab.configure(mail(server(OTHER), to=["ops@example.com", "night@example.com", "night@example.com"]))
+    lab.cp.down()
+    wait_until(lambda: "450" in lab.cp.error(), "who is left is told", 20)
+    lab.daemon.kill()
+    path, = (lab.state_dir / "alert").iterdir()
+    state = json.loads(path.read_text())
+    assert state["digest"]["message"]["left"] == ["night@example.com"] * 2
+    state["digest"]["message"]["left"] = [None, 7, *["night@example.com"] * 50]
+    path.write_text(json.dumps(state))
+    fake.script = lambda line: None
+    lab.restart()
+    lab.configure(mail(server(OTHER), to=["ops@example.com", "night@example.com", "night@example.com"]))
+    wait_until(lambda: len(fake.texts) == 2, "they have it", 20)
+    assert len([line for line in fake.commands if line.startswith("RCPT TO:<ops")]) == 1
 
 
 def test_server_that_takes_all_and_does_not_answer(lab):
