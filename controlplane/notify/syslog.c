@@ -134,7 +134,7 @@ static enum receiver_answer syslog_offer(void *self, const json_t *record)
 	return RECEIVER_HELD;
 }
 
-/* Streams stand ready: a server that is away is known before there is something to say. */
+/* A connection stands ready: a server that is away is known before there is something to say. */
 static void syslog_tick(void *self)
 {
 	struct syslog *s = self;
@@ -144,7 +144,7 @@ static void syslog_tick(void *self)
 		receiver_error(s->r, NULL);
 	if (!s->connected && (s->fd >= 0 || s->dial) && now - s->since_ns > CONNECT_NS)
 		receiver_failed(s->r, "no connection within 10 s");
-	else if (!s->connected && !s->datagrams)
+	else
 		ready(s);
 }
 

@@ -3,6 +3,7 @@
 
     weir-cp (played) --- notify.sock --- weir-notify --- rsyslogd, or a hostile server, on 127.0.0.1
 """
+import itertools
 import re
 import time
 
@@ -83,6 +84,20 @@ def test_filters_and_test_message(lab, server):  # noqa: F811
     wait_until(lambda: 17 in lab.cp.tested, "the test has ended", 10)
     assert lab.cp.tested[17]["ok"], lab.cp.tested
     server.wait(lambda lines: "0e1f0090:5: Test 17 of receiver /Common/logs" in lines[-1], "the test message")
+
+
+@every
+def test_test_message_before_any_record(lab, server):  # noqa: F811
+    numbers = itertools.count(1)
+
+    def tried():
+        number = next(numbers)
+        lab.cp.test(NAME, number)
+        wait_until(lambda: number in lab.cp.tested, "the test has ended", 10)
+        return lab.cp.tested[number]["ok"]
+    lab.receive(server.row)
+    wait_until(tried, lambda: lab.cp.tested, 10)
+    server.wait(lambda lines: any("of receiver /Common/logs" in line for line in lines), "the test message")
 
 
 @every
