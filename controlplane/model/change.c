@@ -124,7 +124,7 @@ int change_adopt(struct model *m, struct item *it, struct model_error *err)
 	if (!rc)
 		rc = set_text(m, it, model_field_find(it->o.kind, "fqdn", "name"), "", err);
 	if (!rc)
-		rc = set_defaults(m, it, err);
+		rc = set_defaults(m, it, 0, err);
 	m->internal = internal;
 	return rc;
 }
@@ -236,7 +236,7 @@ int change_check(
 	ask.field = f;
 	if (f)
 		ask.who = f->who;
-	if (m->internal || m->deferred == it)
+	if (m->internal)
 		return 0;
 	if (!may(m, &ask))
 		return refuse_change(m, it, f ? f->name : NULL, err);

@@ -100,7 +100,7 @@ static int create(enum model_kind kind, const char *path, struct item **it)
 static int load_reset(struct item *it)
 {
 	unsigned classes = conf->flags & LOAD_STORE ? HOLD_CLASSES : HOLD_AGENT + 1;
-	int rc = set_defaults(conf->m, it, conf->err);
+	int rc = set_defaults(conf->m, it, 0, conf->err);
 
 	for (unsigned i = 0; !rc && kind_of(it)->holds && i < classes; i++)
 		rc = change_hold(conf->m, it, i, 0, "", 0, conf->err);
@@ -478,7 +478,7 @@ static int drop_unseen(struct model *m, bool beside, struct model_error *err)
 			continue;
 		if (it->o.builtin || kind_is_fixed(it->o.kind, it->o.path) ||
 			(beside && it->o.users))
-			rc = set_defaults(m, it, err);
+			rc = set_defaults(m, it, 0, err);
 		else
 			rc = change_delete(m, it, err);
 	}

@@ -451,5 +451,5 @@ int model_set_default(struct model *m, uint32_t id, struct model_error *err)
 	struct item *it;
 	int rc = open_item(m, id, &it, err);
 
-	return rc ? rc : set_defaults(m, it, err);
+	return rc ? rc : set_defaults(m, it, 0, err);
 }

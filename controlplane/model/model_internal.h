@@ -125,8 +125,9 @@ struct model {
 	bool open, failed, ending;
 	struct model_actor actor;
 	char *actor_reason;
-	bool internal;		     /* the model itself changes something: no question of roles */
-	const struct item *deferred; /* whose changes are asked about once they are made; or NULL */
+	bool internal; /* the model itself changes something: no question of roles */
+	const struct item
+		*compared; /* whose fields may be set by anybody to what they are; or NULL */
 	bool whole; /* a file takes the place of everything: what only creation sets may be new */
 	struct touch *touch;
 	uint32_t touches, touches_cap;
@@ -408,8 +409,8 @@ int set_flag(
 int set_pair(struct model *m, struct item *it, const struct field *f, const char *pair,
 	struct model_error *err);
 
-/* All fields that may be set again get their default; a built-in object's what it came with. */
-int set_defaults(struct model *m, struct item *it, struct model_error *err);
+/* All fields that may be set again, but those to keep, get their default; a built-in object's what it came with. */
+int set_defaults(struct model *m, struct item *it, field_mask keep, struct model_error *err);
 
 enum list_verb { LIST_REPLACE, LIST_ADD, LIST_DELETE, LIST_MODIFY /* rows only */ };
 int set_list(struct model *m, struct item *it, const struct field *f, const char *const *text,

@@ -93,18 +93,10 @@ static int set_array(struct model *m, struct item *it, const struct field *f, co
 	return rc;
 }
 
-/* A guess at a secret is asked about before it is compared: the answer would tell whether it was right. */
-static int guarded_text(struct model *m, struct item *it, const struct field *f, const char *text,
-	struct model_error *err)
+/* What a body may say of a field and nobody takes. */
+static bool is_ignored(const struct field *f)
 {
-	const struct item *deferred = m->deferred;
-	bool secret = f->password || f->hash || f->class == FIELD_SECRET;
-
-	if (secret && !secret_is_sealed(text))
-		m->deferred = NULL;
-	int rc = set_text(m, it, f, text, err);
-	m->deferred = deferred;
-	return rc;
+	return f->class == FIELD_READ_ONLY || f->derived;
 }
 
 static int set_field(struct model *m, struct item *it, const struct field *f, const char *key,
@@ -114,7 +106,7 @@ static int set_field(struct model *m, struct item *it, const struct field *f, co
 	char *text;
 	int rc;
 
-	if (f->class == FIELD_READ_ONLY || f->derived)
+	if (is_ignored(f))
 		return 0;
 	if (f->type == TYPE_FLAG) {
 		if (!json_is_boolean(value))
@@ -130,7 +122,7 @@ static int set_field(struct model *m, struct item *it, const struct field *f, co
 		return fail(m, err, -EINVAL, it, f->name, "has a value of the wrong type");
 	if ((f->type == TYPE_STRING || f->type == TYPE_ROWS) && !strcmp(text, "none"))
 		*text = '\0';
-	rc = guarded_text(m, it, f, text, err);
+	rc = set_text(m, it, f, text, err);
 	free(text);
 	return rc;
 }
@@ -286,48 +278,33 @@ static int set_body(struct model *m, struct item *it, const json_t *body, struct
 	return rc;
 }
 
-/* Of what is another value now, whether it might be changed. */
-static int check_changed(
-	struct model *m, const struct item *it, const void *before, struct model_error *err)
+/* The fields that a body, or a group of it, gives a value. */
+static field_mask named_in(const struct item *it, const char *group, const json_t *body)
 {
-	const struct kind *k = kind_of(it);
-	int rc = 0;
+	const char *key;
+	json_t *value;
+	field_mask named = 0;
 
-	for (unsigned i = 0; !rc && i < k->field_count; i++) {
-		const struct field *f = &k->fields[i];
-
-		if (f->type != TYPE_HOLDS && !f->hold &&
-			memcmp(field_in(f, before), field_in(f, it->data), f->size))
-			rc = change_check(m, it, f, err);
+	json_object_foreach((json_t *)body, key, value)
+	{
+		const struct field *f = model_field_rest(it->o.kind, group, key);
+		if (f && !is_nothing(value) && !is_identity(key) && !is_ignored(f))
+			named |= field_bit(it, f);
+		if (!group && json_is_object(value) && is_group(it->o.kind, key))
+			named |= named_in(it, key, value);
 	}
-	/* what is named before it is made */
-	for (uint32_t i = 0; !rc && i < m->pendings; i++)
-		if (m->pending[i].item == it)
-			rc = change_check(m, it, m->pending[i].field, err);
-	return rc;
+	return named;
 }
 
 /* Who writes back what he read changes only what is another value then. */
 static int set_whole(
 	struct model *m, struct item *it, const json_t *body, bool replace, struct model_error *err)
 {
-	size_t size = kind_of(it)->size;
-	void *before = malloc(size);
-	int rc;
+	int rc = replace ? set_defaults(m, it, named_in(it, NULL, body), err) : 0;
 
-	if (!before)
-		return fail(m, err, -ENOMEM, it, NULL, "no memory");
-	memcpy(before, it->data, size);
-	data_count_strings(m, it->o.kind, before, 1); /* no other text gets their numbers */
-	m->deferred = it;
-	rc = replace ? set_defaults(m, it, err) : 0;
-	if (!rc)
-		rc = set_body(m, it, body, err);
-	m->deferred = NULL;
-	if (!rc)
-		rc = check_changed(m, it, before, err);
-	data_count_strings(m, it->o.kind, before, -1);
-	free(before);
+	m->compared = it;
+	rc = rc ? rc : set_body(m, it, body, err);
+	m->compared = NULL;
 	return rc;
 }
 

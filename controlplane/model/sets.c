@@ -98,14 +98,15 @@ void change_defaults(struct model *m, struct item *it)
 			change_default(m, it, &k->fields[i]);
 }
 
-/* Whether the field may be set at all, now, by this actor; then the item is touched. */
+/*
+ * Whether the field may be set at all, by this actor; then the item is touched. ask: even where the value may turn
+ * out to be what it was, of which set_take asks only then.
+ */
 static int set_begin(
-	struct model *m, struct item *it, const struct field *f, struct model_error *err)
+	struct model *m, struct item *it, const struct field *f, bool ask, struct model_error *err)
 {
-	int rc = change_check(m, it, f, err);
-
-	if (rc)
-		return rc;
+	if ((ask || m->compared != it) && change_check(m, it, f, err))
+		return err->code;
 	if (it->deleted)
 		return fail(m, err, -EINVAL, it, f->name,
 			"comes after publish, which must be the last");
@@ -139,9 +140,18 @@ static bool is_schema_default(
 	return !memcmp(field_in(f, kind_of(it)->defaults), value, f->size);
 }
 
+/* What is named before it is made is a change too. */
+static int set_pending(struct model *m, struct item *it, const struct field *f, const char *name,
+	struct model_error *err)
+{
+	if (m->compared == it && change_check(m, it, f, err))
+		return err->code;
+	return change_pending(m, it, f, name) ? fail(m, err, -ENOMEM, it, f->name, "no memory") : 0;
+}
+
 /*
- * The parsed value of a touched item's field, if the rules of the schema allow it. adds: what is still to
- * be found for the field stays so.
+ * The parsed value of a touched item's field, if the rules of the schema allow it; its texts are taken then. adds:
+ * what is still to be found for the field stays so.
  */
 static int set_take(struct model *m, struct item *it, const struct field *f, struct value *v,
 	bool adds, struct model_error *err)
@@ -149,6 +159,12 @@ static int set_take(struct model *m, struct item *it, const struct field *f, str
 	const struct touch *t = touch_of(m, it);
 	bool same = !memcmp(field_in(f, it->data), v->data, f->size) && !v->missing[0];
 
+	if (m->compared == it && same && !change_may(m, it, f)) {
+		field_count_texts(m, f, v->data, -1);
+		return 0; /* written back as it was read */
+	}
+	if (m->compared == it && !same && change_check(m, it, f, err))
+		return err->code;
 	if (f->default_only && !is_schema_default(m, it, f, v->data) && !m->internal)
 		return fail(m, err, -EOPNOTSUPP, it, f->name,
 			"other values than \"%s\" are not supported yet",
@@ -163,15 +179,13 @@ static int set_take(struct model *m, struct item *it, const struct field *f, str
 		change_drop_pending(m, it, f);
 	field_put(m, it, f, v->data);
 	it->given |= field_bit(it, f);
-	if (v->missing[0] && change_pending(m, it, f, v->missing))
-		return fail(m, err, -ENOMEM, it, f->name, "no memory");
-	return 0;
+	return v->missing[0] ? set_pending(m, it, f, v->missing, err) : 0;
 }
 
 int set_value(struct model *m, struct item *it, const struct field *f, struct value *v,
 	struct model_error *err)
 {
-	int rc = set_begin(m, it, f, err);
+	int rc = set_begin(m, it, f, false, err);
 
 	rc = rc ? rc : set_take(m, it, f, v, false, err);
 	if (rc)
@@ -180,16 +194,6 @@ int set_value(struct model *m, struct item *it, const struct field *f, struct va
 }
 
 /* user-enabled and user-up take holds away, user-disabled and user-down set one. */
-/* Where changes are asked about once they are made: holds are not seen in the values then. */
-static int check_hold_now(
-	struct model *m, const struct item *it, const struct field *f, struct model_error *err)
-{
-	m->deferred = NULL;
-	int rc = change_check(m, it, f, err);
-	m->deferred = it;
-	return rc;
-}
-
 static int set_hold(struct model *m, struct item *it, const struct field *f, const struct value *v,
 	struct model_error *err)
 {
@@ -197,10 +201,10 @@ static int set_hold(struct model *m, struct item *it, const struct field *f, con
 	unsigned bits = h->by[m->actor.class].bits;
 	bool same = v->data[0] == ((holds_bits(h) & f->hold) != 0);
 
-	if (m->deferred == it && same && !change_may(m, it, f))
+	if (m->compared == it && same && !change_may(m, it, f))
 		return 0; /* written back as it was read */
-	if (m->deferred == it && check_hold_now(m, it, f, err))
-		return -EPERM;
+	if (m->compared == it && change_check(m, it, f, err))
+		return err->code;
 	bits = v->data[0] ? bits | f->hold : bits & ~(unsigned)f->hold;
 	return change_hold(m, it, m->actor.class, bits, NULL,
 		!v->data[0] && m->actor.class == HOLD_OPERATOR ? f->hold : 0, err);
@@ -236,8 +240,7 @@ static int rule_take(struct model *m, struct item *it, const struct field *f, co
 	missing = rule_find(m, rule, (struct model_monitor_rule *)v.data);
 	rc = set_take(m, it, f, &v, false, err);
 	for (unsigned i = 0; !rc && i < missing; i++)
-		if (change_pending(m, it, f, rule->name[i]))
-			rc = fail(m, err, -ENOMEM, it, f->name, "no memory");
+		rc = set_pending(m, it, f, rule->name[i], err);
 	return rc;
 }
 
@@ -245,7 +248,8 @@ static int set_rule(struct model *m, struct item *it, const struct field *f, con
 	struct model_error *err)
 {
 	struct rule_text *rule = malloc(sizeof(*rule));
-	int rc = rule ? set_begin(m, it, f, err) : fail(m, err, -ENOMEM, it, f->name, "no memory");
+	int rc = rule ? set_begin(m, it, f, false, err)
+		      : fail(m, err, -ENOMEM, it, f->name, "no memory");
 
 	if (!rc)
 		rc = rule_take(m, it, f, text, rule, err);
@@ -293,6 +297,12 @@ static int take_secret(struct model *m, struct item *it, const struct field *f, 
 		"was encrypted for another object: give it in plain text");
 }
 
+/* Whether the answer to a comparison would tell somebody who guesses that he was right. */
+static bool is_guess(const struct field *f, const char *text)
+{
+	return (f->password || f->hash || f->class == FIELD_SECRET) && !secret_is_sealed(text);
+}
+
 int set_text(struct model *m, struct item *it, const struct field *f, const char *text,
 	struct model_error *err)
 {
@@ -305,7 +315,7 @@ int set_text(struct model *m, struct item *it, const struct field *f, const char
 		return set_rule(m, it, f, text, err);
 	if (f->type == TYPE_ROWS)
 		return rows_set_text(m, it, f, text, LIST_REPLACE, err);
-	rc = set_begin(m, it, f, err);
+	rc = set_begin(m, it, f, is_guess(f, text), err);
 	if (rc)
 		return rc;
 	if (f->password)
@@ -359,16 +369,12 @@ int set_pair(struct model *m, struct item *it, const struct field *f, const char
 int set_flag(
 	struct model *m, struct item *it, const struct field *f, bool on, struct model_error *err)
 {
-	const struct item *deferred = m->deferred;
 	struct value v = {.data = {on}};
 	int rc;
 
 	if (f->action && !on)
 		return 0;
-	if (f->action) /* it changes more than this object's values */
-		m->deferred = NULL;
-	rc = set_begin(m, it, f, err);
-	m->deferred = deferred;
+	rc = set_begin(m, it, f, f->action, err); /* it changes more than this object's values */
 	if (!rc && f->action)
 		return policy_act(m, it, f, err);
 	return rc ? rc : set_take(m, it, f, &v, false, err);
@@ -384,7 +390,7 @@ static bool is_untouched_default(
 }
 
 /* Fields that cannot change after creation, and those that others give, stay; so does a password. */
-int set_defaults(struct model *m, struct item *it, struct model_error *err)
+int set_defaults(struct model *m, struct item *it, field_mask keep, struct model_error *err)
 {
 	const struct kind *k = kind_of(it);
 
@@ -395,12 +401,12 @@ int set_defaults(struct model *m, struct item *it, struct model_error *err)
 	for (unsigned i = 0; i < k->field_count; i++) {
 		const struct field *f = &k->fields[i];
 		if (f->create_only || f->hidden || f->class == FIELD_READ_ONLY ||
-			(f->hash && !m->internal))
+			(f->hash && !m->internal) || keep & field_bit(it, f))
 			continue;
 		if (is_untouched_default(m, it, f))
 			continue; /* most of a big file */
-		if (!f->hold && f->type != TYPE_HOLDS && !value_is_default(m, it, f) &&
-			change_check(m, it, f, err))
+		if (!f->hold && f->type != TYPE_HOLDS && !f->derived &&
+			!value_is_default(m, it, f) && change_check(m, it, f, err))
 			return -EPERM;
 		if (!it->base) {
 			change_default(m, it, f);
@@ -495,8 +501,7 @@ static int list_take(struct model *m, struct item *it, const struct field *f, en
 	if (rc)
 		field_count_texts(m, f, &g->list, -1);
 	for (unsigned i = 0; !rc && i < g->missings; i++)
-		if (change_pending(m, it, f, g->missing[i]))
-			rc = fail(m, err, -ENOMEM, it, f->name, "no memory");
+		rc = set_pending(m, it, f, g->missing[i], err);
 	return rc;
 }
 
@@ -504,7 +509,7 @@ int set_list(struct model *m, struct item *it, const struct field *f, const char
 	unsigned count, enum list_verb verb, struct model_error *err)
 {
 	struct growing g = {.missings = 0};
-	int rc = set_begin(m, it, f, err);
+	int rc = set_begin(m, it, f, false, err);
 
 	if (!rc && verb != LIST_REPLACE)
 		memcpy(&g.list, field_at(f, it->data), sizeof(g.list));
