@@ -9,6 +9,7 @@
 #define MS_IN_S 1000u
 #define MS_IN_MIN 60000u
 #define DIGEST_LASTS_MS 60000u
+#define DIGEST_UNSURE_MS (30ull * 24 * 60 * MS_IN_MIN)
 
 /* May it be told of now? */
 static bool allowed(const struct digest *d, const struct incident *i, bool quiet)
@@ -94,7 +95,7 @@ static bool is_reminder_due(const struct digest *d, bool quiet, uint64_t now_ms)
 	uint64_t length_ms = (uint64_t)d->settings.remind_min * MS_IN_MIN;
 
 	for (unsigned n = 0; length_ms && n < d->count; n++)
-		if (choose_open(d, d->incident[n], quiet) && d->incident[n]->told_ms &&
+		if (choose_open(d, d->incident[n], quiet) &&
 			is_over(d->incident[n]->told_ms, length_ms, now_ms))
 			return true;
 	return false;
@@ -113,6 +114,12 @@ static bool is_over_and_told(const struct digest *d, const struct incident *i)
 	return i->told && has_ended(d, i);
 }
 
+/* Its end may have been among records that are gone: nobody can wait for ever. */
+static bool is_lost(const struct digest *d, const struct incident *i)
+{
+	return i->told && !i->closed && i->unsure && i->told_ms + DIGEST_UNSURE_MS <= d->now_ms;
+}
+
 const struct digest_message *digest_next(struct digest *d, uint64_t now_ms, bool quiet)
 {
 	bool ended = d->was_quiet && !quiet;
@@ -122,6 +129,7 @@ const struct digest_message *digest_next(struct digest *d, uint64_t now_ms, bool
 		return &d->message;
 	if (d->settings.no_ends)
 		digest_purge(d, is_over_and_told);
+	digest_purge(d, is_lost);
 	d->was_quiet = quiet;
 	if (ended && has_held_back(d))
 		return message_make(d, DIGEST_SUMMARY, choose_news, quiet);
@@ -141,7 +149,7 @@ bool digest_idle(const struct digest *d)
 	return d->count == 0 && !d->news_ms && !d->message.kind && !d->was_quiet;
 }
 
-/* Has it ended, and been told so? told_ms is 0 between the two. */
+/* Has it ended, and been told so? */
 static bool is_done(const struct digest *d, const struct incident *i)
 {
 	return i->sent && i->sent_closed && i->closed;

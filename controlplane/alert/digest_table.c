@@ -209,7 +209,7 @@ static int incident_go_on(struct digest *d, struct incident *i, const json_t *re
 {
 	if (opens && is_again(i->number, record)) {
 		i->again = true;
-		i->closed = false;
+		i->closed = i->unsure = false;
 	}
 	return incident_join(d, i, record);
 }

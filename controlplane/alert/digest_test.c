@@ -315,6 +315,14 @@ static void test_records_that_are_gone(void)
 	CHECK_INT(digest_next(&d, NOW + 11 * S, false)->gone, 9);
 	digest_taken(&d, NOW + 11 * S);
 	CHECK(!digest_next(&d, NOW + 90 * MIN, false)); /* it may have ended: no reminder */
+	take(&d, 11, 1, "open", NOW + 90 * MIN);	/* it had not, or is bad again */
+	EXPECT(&d, NOW + 91 * MIN, false, DIGEST_REMINDER, 1, 0);
+	digest_gone(&d, 9, NOW + 92 * MIN);
+	EXPECT(&d, NOW + 93 * MIN, false, DIGEST_OPENED, 0, 0);
+	CHECK(!digest_next(&d, NOW + 60 * 24 * 30 * MIN, false));
+	CHECK(!digest_idle(&d));
+	CHECK(!digest_next(&d, NOW + 60 * 24 * 30 * MIN + 91 * MIN, false));
+	CHECK(digest_idle(&d)); /* an end that never comes is not waited for */
 	digest_fini(&d);
 }
 
