@@ -145,6 +145,30 @@ def test_a_virtual_server_that_is_down_and_then_checked_no_more(watched):
     mon.close()
 
 
+def test_a_server_that_nobody_checks_any_more_over_a_kill(watched):
+    """It was down with its node: that is over, for the next weir-cp too, which has only the records of it."""
+    watched.edit("modify", "ltm node 10.0.2.11 monitor icmp")
+    mon, messages = synced(watched)
+    node = next(message for message in messages if message["type"] == "instance" and not message.get("port"))
+    mon.verdict(node, "down")
+    [member] = wait_log(watched, object=MEMBER, message="01070638")
+    assert member["part"] == "also"
+    watched.edit("modify", "ltm pool web monitor none")
+    watched.edit("modify", "ltm node 10.0.2.11 monitor none")
+    [unknown] = wait_log(watched, object=MEMBER, message="0e1f0005")
+    assert (unknown["part"], unknown["incident"]) == ("also", member["incident"])
+    mon.close()
+    watched.stop()
+    (watched.store / "journal" / "incidents").unlink()
+    watched.start()
+    watched.edit("modify", "ltm pool web monitor a")
+    mon, messages = synced(watched)
+    mon.verdict(instances(messages)["10.0.2.11"], "down")
+    again = wait_log(watched, 2, object=MEMBER, message="01070638")[-1]
+    assert again["part"] == "open", again
+    mon.close()
+
+
 def test_weir_mon_killed_and_back(watched):
     mon, _ = up(watched)
     wait_log(watched, message="0e1f0072")
