@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <getopt.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,10 +10,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/calls.h"
 #include "base/log.h"
-#include "monitor/mon.h"
-#include "monitor/mon_privileges.h"
+#include "base/rights.h"
 #include "child/child_runner.h"
+#include "monitor/mon.h"
 
 #define DESCRIPTORS_WANTED 200000u
 #define DESCRIPTORS_SPARE 64u /* for everything but probes */
@@ -149,7 +151,9 @@ static int run(struct mon *mon, const struct options *o)
 	if (rc == 0)
 		rc = runner_init(mon, o);
 	if (rc == 0)
-		rc = privileges_drop(&id);
+		rc = rights_drop(&id, CAP_NET_RAW); /* SO_MARK of transparent monitors */
+	if (rc == 0)
+		rc = calls_refuse(CALLS_OWN);
 	if (rc)
 		return rc;
 	snprintf(path, sizeof(path), "%s/%s", o->run_dir, MON_SOCKET_NAME);

@@ -8,11 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/calls.h"
 #include "base/log.h"
+#include "base/rights.h"
 #include "notify/alert.h"
 #include "notify/notify.h"
 #include "notify/notify_dial.h"
-#include "notify/notify_privileges.h"
 
 static const char usage[] =
 	"weir-notify --run-dir DIR --state-dir DIR [options]\n"
@@ -119,6 +120,21 @@ static void notify_fini(struct notify *n, struct event *signals[2])
 	libevent_global_shutdown();
 }
 
+/* Makes the folder of places and gives it to the user. 0 or -errno, logged. */
+static int state_dir(const char *path, const struct identity *id)
+{
+	struct stat st;
+	int rc = mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+
+	if (rc == 0 && (lstat(path, &st) || !S_ISDIR(st.st_mode)))
+		rc = -ENOTDIR;
+	if (rc == 0 && geteuid() == 0 && st.st_uid != id->uid && lchown(path, id->uid, id->gid))
+		rc = -errno;
+	if (rc)
+		log_error("%s: %s", path, strerror(-rc));
+	return rc;
+}
+
 static int run(struct notify *n, const struct options *o)
 {
 	uid_t started_as = geteuid();
@@ -126,11 +142,13 @@ static int run(struct notify *n, const struct options *o)
 	int rc = rights_identity("--user", o->user, &id);
 
 	if (rc == 0)
-		rc = notify_state_dir(o->state_dir, &id);
+		rc = state_dir(o->state_dir, &id);
 	if (rc == 0)
 		rc = alert_commands_init(n->base, o->script_user, o->run_dir);
 	if (rc == 0)
-		rc = notify_privileges_drop(&id);
+		rc = rights_drop(&id, -1);
+	if (rc == 0)
+		rc = calls_refuse(CALLS_OWN);
 	if (rc == 0)
 		rc = notify_places_load(n);
 	if (rc)

@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -84,4 +85,18 @@ int rights_seal(void)
 			       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 		       ? -errno
 		       : 0;
+}
+
+int rights_drop(const struct identity *id, int capability)
+{
+	bool kept = capability >= 0 && geteuid() == 0;
+	int rc = kept && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) ? -errno : rights_become(id);
+
+	if (rc == 0)
+		rc = rights_keep(capability);
+	if (rc == 0)
+		rc = rights_seal();
+	if (rc)
+		log_error("privileges: cannot be given up: %s", strerror(-rc));
+	return rc;
 }

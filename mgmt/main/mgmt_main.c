@@ -8,8 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/calls.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rights.h"
 #include "http/http_tls.h"
 #include "main/mgmt_cp.h"
 #include "main/mgmt_listen.h"
@@ -226,7 +228,7 @@ static int privileges_use(struct mgmt *m)
 	if (rc == 0 && m->o.rest.upload_dir)
 		rc = mgmt_privileges_directory(m->o.rest.upload_dir, &id);
 	if (rc == 0)
-		rc = mgmt_privileges_drop(&id);
+		rc = rights_drop(&id, -1); /* ports below 1024 are open */
 	if (rc)
 		return rc;
 	rc = http_tls_make(m->o.tls_dir, why, sizeof(why));
@@ -234,7 +236,7 @@ static int privileges_use(struct mgmt *m)
 		rc = http_tls_load(m->o.tls_dir, why, sizeof(why));
 	if (rc)
 		log_error("certificate: %s", why);
-	return rc ? rc : mgmt_privileges_lock();
+	return rc ? rc : calls_refuse(CALLS_OWN | CALLS_PROCESSES | CALLS_REMOTE);
 }
 
 static int server_start(struct mgmt *m)

@@ -2,15 +2,13 @@
 #include "snmp/snmp_rights.h"
 
 #include <errno.h>
-#include <sched.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/calls.h"
 #include "base/log.h"
 
 static int faulty(int rc)
@@ -39,74 +37,13 @@ int snmp_rights_keeper(void)
 	return faulty(rc ? rc : rights_seal());
 }
 
-static int refuse(scmp_filter_ctx filter, const int *calls, size_t count)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 0);
-	/* Threads, not processes; clone3 hides its flags, libc then takes clone. */
-	if (rc == 0)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-			SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
-	if (rc == 0)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	return rc;
-}
-
-static int agent_filter(void)
-{
-	static const int refused[] = {RIGHTS_REFUSED_CALLS(SCMP_SYS), SCMP_SYS(bind)};
-	scmp_filter_ctx filter = NULL;
-	int rc = -ENOMEM;
-
-#ifdef WEIR_SANITIZE
-	return 0; /* its end needs some of these */
-#endif
-	filter = seccomp_init(SCMP_ACT_ALLOW);
-	if (filter)
-		rc = refuse(filter, refused, sizeof(refused) / sizeof(*refused));
-	if (rc == 0)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
-			SCMP_A0(SCMP_CMP_NE, AF_UNIX));
-	if (rc == 0)
-		rc = seccomp_load(filter);
-	seccomp_release(filter);
-	return rc;
-}
-
 int snmp_rights_agent(const struct identity *id)
 {
-	int rc = rights_become(id);
+	int rc = rights_drop(id, -1);
 
-	if (rc == 0)
-		rc = rights_keep(-1);
-	if (rc == 0)
-		rc = rights_seal();
 	if (rc == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL))
-		rc = -errno;
-	return faulty(rc ? rc : agent_filter());
-}
-
-static int snmpd_filter(void)
-{
-	static const int refused[] = {SCMP_SYS(fork), SCMP_SYS(vfork), SCMP_SYS(ptrace),
-		SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(mount),
-		SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(setns),
-		SCMP_SYS(unshare), SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(keyctl),
-		SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(init_module),
-		SCMP_SYS(finit_module), SCMP_SYS(kexec_load), SCMP_SYS(userfaultfd),
-		SCMP_SYS(io_uring_setup), SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(link),
-		SCMP_SYS(linkat), SCMP_SYS(mknod), SCMP_SYS(mknodat)};
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-	int rc = -ENOMEM;
-
-	if (filter)
-		rc = refuse(filter, refused, sizeof(refused) / sizeof(*refused));
-	if (rc == 0)
-		rc = seccomp_load(filter);
-	seccomp_release(filter);
-	return rc;
+		rc = faulty(-errno);
+	return rc ? rc : calls_refuse(CALLS_OWN | CALLS_PROCESSES | CALLS_REMOTE);
 }
 
 int snmp_rights_snmpd(const struct identity *id, bool serves)
@@ -126,7 +63,7 @@ int snmp_rights_snmpd(const struct identity *id, bool serves)
 		rc = rights_seal();
 	if (rc == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL))
 		rc = -errno;
-	if (rc == 0 && serves)
-		rc = snmpd_filter();
-	return faulty(rc);
+	if (rc || !serves)
+		return faulty(rc);
+	return calls_refuse(CALLS_PROCESSES);
 }
