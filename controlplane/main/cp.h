@@ -285,6 +285,12 @@ void cp_refuse_model(struct ipc_request *r, const struct model_error *err, json_
 /* An argument that is text; NULL if it is absent. Wrong type: refuses and returns false. */
 bool cp_argument(struct ipc_request *r, const char *name, char **value);
 
+/* One that is true or false; false if it is absent. */
+bool cp_flag(struct ipc_request *r, const char *name, bool *out);
+
+/* Arguments beside op, id and as; NULL ends them. One that is not known is more likely a slip than nothing. */
+bool cp_knows_all(struct ipc_request *r, const char *const *known);
+
 struct cp_user;
 void cp_edit(struct cp *cp, struct ipc_request *r, const struct cp_user *user);
 void cp_transaction(struct cp *cp, struct ipc_request *r, const struct cp_user *user);

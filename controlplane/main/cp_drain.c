@@ -27,17 +27,6 @@ static bool take_seconds(
 	return false;
 }
 
-static bool take_bool(struct ipc_request *r, const char *name, bool *out)
-{
-	const json_t *value = json_object_get(ipc_request_body(r), name);
-
-	*out = json_is_true(value);
-	if (!value || json_is_null(value) || json_is_boolean(value))
-		return true;
-	cp_refuse(r, 400, name, "must be true or false");
-	return false;
-}
-
 /* One of two words, the first if it is absent: 0 or 1 in *out. */
 static bool take_choice(struct ipc_request *r, const char *name, const char *first,
 	const char *second, unsigned *out)
@@ -50,26 +39,6 @@ static bool take_choice(struct ipc_request *r, const char *name, const char *fir
 		return true;
 	cp_refuse(r, 400, name, "must be %s or %s", first, second);
 	return false;
-}
-
-/* A word that no request of this kind has is more likely a slip than nothing. */
-static bool knows_all(struct ipc_request *r, const char *const *known)
-{
-	const char *key;
-	json_t *value;
-
-	json_object_foreach((json_t *)ipc_request_body(r), key, value)
-	{
-		bool found = !strcmp(key, "op") || !strcmp(key, "id") || !strcmp(key, "as");
-
-		for (const char *const *k = known; *k && !found; k++)
-			found = !strcmp(*k, key);
-		if (found)
-			continue;
-		cp_refuse(r, 400, key, "is no part of this request");
-		return false;
-	}
-	return true;
 }
 
 const struct drain *cp_find_drain(struct cp *cp, struct ipc_request *r, const char *argument)
@@ -148,7 +117,7 @@ static bool take_order(struct cp *cp, struct ipc_request *r, struct drain_order 
 
 	if (!take_seconds(r, "timeout", DRAIN_SECONDS_MAX, 0, &timeout) ||
 		!take_seconds(r, "stuck-time", DRAIN_SECONDS_MAX, 0, &stuck) ||
-		!take_bool(r, "force-offline", &order->force_offline) ||
+		!cp_flag(r, "force-offline", &order->force_offline) ||
 		!take_choice(r, "cap-action", "none", "reset", &reset) ||
 		!take_choice(r, "class", "operator", "agent", &agent))
 		return false;
@@ -271,7 +240,7 @@ void cp_start_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *
 	struct drain_order order = {.author = user->name};
 	char *reason;
 
-	if (!knows_all(r, known) || !cp_argument(r, "reason", &reason))
+	if (!cp_knows_all(r, known) || !cp_argument(r, "reason", &reason))
 		return;
 	order.reason = reason;
 	if (take_order(cp, r, &order))
@@ -302,7 +271,7 @@ void cp_end_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *us
 	const struct drain *d;
 	bool enable;
 
-	if (!knows_all(r, known) || !take_bool(r, "enable", &enable) ||
+	if (!cp_knows_all(r, known) || !cp_flag(r, "enable", &enable) ||
 		!(d = cp_find_drain(cp, r, "drain")))
 		return;
 	if (!d->running) {
@@ -455,7 +424,8 @@ void cp_wait_drain(struct cp *cp, struct ipc_request *r, const struct cp_user *u
 	const struct drain *d;
 	json_int_t seconds;
 
-	if (!knows_all(r, known) || !take_seconds(r, "seconds", WAIT_SECONDS_MAX, 60, &seconds) ||
+	if (!cp_knows_all(r, known) ||
+		!take_seconds(r, "seconds", WAIT_SECONDS_MAX, 60, &seconds) ||
 		!(d = cp_find_drain(cp, r, "drain")) || wait_answer(cp, r, d))
 		return;
 	if (cp->waits.count >= WAITS_MAX)

@@ -30,39 +30,6 @@ static bool take_text(struct ipc_request *r, const char *name, const char **out)
 	return false;
 }
 
-static bool take_flag(struct ipc_request *r, const char *name, bool *out)
-{
-	const json_t *value = json_object_get(ipc_request_body(r), name);
-
-	*out = json_is_true(value);
-	if (!value || json_is_null(value) || json_is_boolean(value))
-		return true;
-	cp_refuse(r, 400, name, "must be true or false");
-	return false;
-}
-
-static bool members_known(struct ipc_request *r)
-{
-	static const char *const known[] = {"op", "id", "as", "after", "before", "from", "until",
-		"object", "actor", "address", "incident", "type", "module", "message", "level",
-		"audit", "limit", "follow"};
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)ipc_request_body(r), name, value)
-	{
-		size_t i = 0;
-
-		while (i < sizeof(known) / sizeof(*known) && strcmp(known[i], name))
-			i++;
-		if (i < sizeof(known) / sizeof(*known))
-			continue;
-		cp_refuse(r, 400, name, "is not known");
-		return false;
-	}
-	return true;
-}
-
 static bool take_level(struct ipc_request *r, struct journal_filter *f)
 {
 	const char *level;
@@ -81,10 +48,13 @@ static bool take_level(struct ipc_request *r, struct journal_filter *f)
 
 static bool take_filter(struct ipc_request *r, struct reader *d, bool *after)
 {
+	static const char *const known[] = {"after", "before", "from", "until", "object", "actor",
+		"address", "incident", "type", "module", "message", "level", "audit", "limit",
+		"follow", NULL};
 	struct journal_filter *f = &d->filter;
 	bool given;
 
-	return members_known(r) && take_number(r, "after", &f->after, after) &&
+	return cp_knows_all(r, known) && take_number(r, "after", &f->after, after) &&
 	       take_number(r, "before", &f->before, &given) &&
 	       take_number(r, "from", &f->from, &given) &&
 	       take_number(r, "until", &f->until, &given) &&
@@ -92,8 +62,8 @@ static bool take_filter(struct ipc_request *r, struct reader *d, bool *after)
 	       take_text(r, "object", &f->object) && take_text(r, "actor", &f->actor) &&
 	       take_text(r, "address", &f->address) && take_text(r, "type", &f->type) &&
 	       take_text(r, "module", &f->module) && take_text(r, "message", &f->id) &&
-	       take_level(r, f) && take_flag(r, "audit", &f->audit) &&
-	       take_flag(r, "follow", &d->follow);
+	       take_level(r, f) && cp_flag(r, "audit", &f->audit) &&
+	       cp_flag(r, "follow", &d->follow);
 }
 
 static bool take_limit(struct ipc_request *r, struct reader *d)

@@ -72,6 +72,36 @@ bool cp_argument(struct ipc_request *r, const char *name, char **value)
 	return false;
 }
 
+bool cp_flag(struct ipc_request *r, const char *name, bool *out)
+{
+	const json_t *value = json_object_get(ipc_request_body(r), name);
+
+	*out = json_is_true(value);
+	if (!value || json_is_null(value) || json_is_boolean(value))
+		return true;
+	cp_refuse(r, 400, name, "must be true or false");
+	return false;
+}
+
+bool cp_knows_all(struct ipc_request *r, const char *const *known)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)ipc_request_body(r), key, value)
+	{
+		bool found = !strcmp(key, "op") || !strcmp(key, "id") || !strcmp(key, "as");
+
+		for (const char *const *k = known; *k && !found; k++)
+			found = !strcmp(*k, key);
+		if (found)
+			continue;
+		cp_refuse(r, 400, key, "is no part of this request");
+		return false;
+	}
+	return true;
+}
+
 int cp_kind(const char *words)
 {
 	for (int k = 0; k < MODEL_KINDS; k++)
