@@ -26,7 +26,7 @@ const char *alert_duration(uint64_t s, char out[static 32])
 	return out;
 }
 
-const char *alert_kind_name(const struct digest_message *m)
+static const char *kind_name(const struct digest_message *m)
 {
 	static const char *const names[] = {"none", "opened", "closed", "reminder", "summary"};
 
@@ -240,9 +240,9 @@ json_t *alert_json(const char *host, const struct digest *d, const struct digest
 		if (json_array_append_new(list, incident_json(i)))
 			break;
 	alert_subject(d, m, subject, sizeof(subject));
-	return json_pack("{ss ss sI sI sI sI sI sI ss so}", "host", host, "kind",
-		alert_kind_name(m), "message", (json_int_t)m->number, "count", (json_int_t)m->count,
-		"closed", (json_int_t)m->closed, "gone", (json_int_t)m->gone, "refused",
+	return json_pack("{ss ss sI sI sI sI sI sI ss so}", "host", host, "kind", kind_name(m),
+		"message", (json_int_t)m->number, "count", (json_int_t)m->count, "closed",
+		(json_int_t)m->closed, "gone", (json_int_t)m->gone, "refused",
 		(json_int_t)m->refused, "beyond", (json_int_t)m->beyond, "subject", subject,
 		"incidents", list);
 }

@@ -21,9 +21,6 @@ void alert_body(
 /* {"host", "kind", "message", "count", "closed", "subject", "incidents": [...]}, or NULL: no memory. */
 json_t *alert_json(const char *host, const struct digest *d, const struct digest_message *m);
 
-/* "opened", "closed", "reminder", "summary" */
-const char *alert_kind_name(const struct digest_message *m);
-
 /* "3 h 5 min" */
 const char *alert_duration(uint64_t seconds, char out[static 32]);
 

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,36 +67,17 @@ static void put_date(FILE *out, time_t now)
 		months[t.tm_mon], t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec, zone);
 }
 
-static void put_base64(FILE *out, const char *bytes, size_t length)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < length; i += 3) {
-		size_t left = length - i;
-		uint32_t v = (uint32_t)(unsigned char)bytes[i] << 16;
-
-		if (left > 1)
-			v |= (uint32_t)(unsigned char)bytes[i + 1] << 8;
-		if (left > 2)
-			v |= (unsigned char)bytes[i + 2];
-		fputc(digits[v >> 18], out);
-		fputc(digits[v >> 12 & 63], out);
-		fputc(left > 1 ? digits[v >> 6 & 63] : '=', out);
-		fputc(left > 2 ? digits[v & 63] : '=', out);
-	}
-}
-
 /* Encoded words, each with whole characters, a line each. */
 static void put_encoded(FILE *out, const char *text)
 {
+	unsigned char word[ENCODED_BYTES / 3 * 4 + 1];
+
 	for (size_t left = strlen(text), take; left; text += take, left -= take) {
 		take = left < ENCODED_BYTES ? left : ENCODED_BYTES;
 		while (take < left && take > 1 && ((unsigned char)text[take] & 0xc0) == 0x80)
 			take--;
-		fputs("=?utf-8?B?", out);
-		put_base64(out, text, take);
-		fputs(take < left ? "?=\r\n " : "?=", out);
+		EVP_EncodeBlock(word, (const unsigned char *)text, (int)take);
+		fprintf(out, "=?utf-8?B?%s%s", word, take < left ? "?=\r\n " : "?=");
 	}
 }
 

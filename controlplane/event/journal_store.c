@@ -237,11 +237,6 @@ uint64_t journal_store_newest(const struct journal_store *s)
 	return s->next - 1;
 }
 
-uint64_t journal_store_bytes(const struct journal_store *s)
-{
-	return s->bytes;
-}
-
 void journal_store_hash(const struct journal_store *s, char hash[EVENT_HASH_TEXT])
 {
 	memcpy(hash, s->hash, EVENT_HASH_TEXT);

@@ -51,7 +51,6 @@ uint64_t journal_store_oldest(const struct journal_store *s);
 /* Of the oldest that must be there: what a hand deleted is behind it. */
 uint64_t journal_store_first(const struct journal_store *s);
 uint64_t journal_store_newest(const struct journal_store *s);
-uint64_t journal_store_bytes(const struct journal_store *s);
 void journal_store_hash(
 	const struct journal_store *s, char hash[EVENT_HASH_TEXT]); /* of the newest */
 
