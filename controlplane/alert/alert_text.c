@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ipc/ipc.h"
+
 #define US_IN_S 1000000
 #define RUNBOOK "docs/runbook.md#"
 
@@ -36,7 +38,7 @@ static const char *kind_name(const struct digest_message *m)
 /* A kind's name as people say it: without its module, one of many. */
 static const char *kind_word(const json_t *record)
 {
-	const char *kind = incident_text(record, "kind");
+	const char *kind = ipc_string(record, "kind");
 
 	if (!strcmp(kind, "ltm pool members"))
 		return "pool member";
@@ -47,13 +49,13 @@ static const char *kind_word(const json_t *record)
 static void subject_object(const struct incident *i, char *out, size_t size)
 {
 	const json_t *r = record_of(i);
-	const char *kind = kind_word(r), *object = incident_text(r, "object");
-	const char *owner = incident_text(r, "owner"), *text = incident_text(r, "text");
+	const char *kind = kind_word(r), *object = ipc_string(r, "object");
+	const char *owner = ipc_string(r, "owner"), *text = ipc_string(r, "text");
 
 	if (!r)
 		snprintf(out, size, "incident %" PRIu64, i->number);
 	else if (!*object)
-		snprintf(out, size, "%s", *text ? text : incident_text(r, "cause"));
+		snprintf(out, size, "%s", *text ? text : ipc_string(r, "cause"));
 	else
 		snprintf(out, size, "%s%s%s%s%s", kind, *kind ? " " : "", object,
 			*owner ? " of " : "", owner);
@@ -118,8 +120,8 @@ static void line_text(FILE *out, const char *name, const char *text)
 
 static void line_actor(FILE *out, const json_t *actor)
 {
-	const char *class = incident_text(actor, "class"), *name = incident_text(actor, "name");
-	const char *address = incident_text(actor, "address");
+	const char *class = ipc_string(actor, "class"), *name = ipc_string(actor, "name");
+	const char *address = ipc_string(actor, "address");
 
 	if (*class || *name)
 		fprintf(out, "  By: %s%s%s%s%s\n", class, *class && *name ? " " : "", name,
@@ -147,8 +149,8 @@ static void lines_also(FILE *out, const struct incident *i)
 
 	json_array_foreach(i->also, index, r)
 	{
-		const char *object = incident_text(r, "object"), *text = incident_text(r, "text");
-		const char *cause = incident_text(r, "cause");
+		const char *object = ipc_string(r, "object"), *text = ipc_string(r, "text");
+		const char *cause = ipc_string(r, "cause");
 
 		fprintf(out, "  Also: %s%s%s\n", *text ? text : object, *cause ? ": " : "", cause);
 	}
@@ -163,25 +165,25 @@ static void incident_write(FILE *out, const struct incident *i)
 
 	subject_object(i, object, sizeof(object));
 	fprintf(out, "%s %s\n", i->sent_closed ? "[closed]" : "[open]", object);
-	line_text(out, "What", incident_text(r, "text"));
+	line_text(out, "What", ipc_string(r, "text"));
 	if (i->open)
 		line_time(out, "Since", i->open);
 	if (i->sent_closed) {
 		line_time(out, "Until", i->close);
 		line_text(out, "Duration", alert_duration(i->duration, lasted));
 	}
-	line_text(out, "Cause", incident_text(r, "cause"));
+	line_text(out, "Cause", ipc_string(r, "cause"));
 	line_actor(out, json_object_get(r, "actor"));
 	if (i->sent_closed && i->close != r)
-		line_text(out, "End", incident_text(i->close, "cause"));
+		line_text(out, "End", ipc_string(i->close, "cause"));
 	if (flows)
 		fprintf(out, "  Connections: %" JSON_INTEGER_FORMAT "\n",
 			json_integer_value(flows));
 	line_serving(out, i, i->sent_closed && i->close ? i->close : r);
 	lines_also(out, i);
 	line_text(out, "Level", incident_level_name(i->level));
-	if (*incident_text(r, "id"))
-		fprintf(out, "  What to do: " RUNBOOK "%s\n", incident_text(r, "id"));
+	if (*ipc_string(r, "id"))
+		fprintf(out, "  What to do: " RUNBOOK "%s\n", ipc_string(r, "id"));
 	fprintf(out, "  Incident: %" PRIu64 "\n\n", i->number);
 }
 

@@ -3,6 +3,7 @@
 
 #include "alert/quiet.h"
 #include "base/check.h"
+#include "ipc/ipc.h"
 
 #define S 1000ull
 #define MIN (60 * S)
@@ -339,8 +340,8 @@ static void test_texts_are_cleaned(void)
 	large[999] = 0;
 	record = json_pack("{ss ss}", "text", large, "unknown", "y");
 	kept = incident_record(record);
-	CHECK_INT(strlen(incident_text(kept, "text")), INCIDENT_TEXT_MAX - 1);
-	CHECK_STR(incident_text(kept, "unknown"), "");
+	CHECK_INT(strlen(ipc_string(kept, "text")), INCIDENT_TEXT_MAX - 1);
+	CHECK_STR(ipc_string(kept, "unknown"), "");
 	json_decref(record);
 	json_decref(kept);
 }

@@ -137,13 +137,6 @@ json_t *incident_record(const json_t *record)
 	return NULL;
 }
 
-const char *incident_text(const json_t *record, const char *member)
-{
-	const char *text = json_string_value(json_object_get(record, member));
-
-	return text ? text : "";
-}
-
 struct incident *incident_new(uint64_t number)
 {
 	struct incident *i = calloc(1, sizeof(*i));

@@ -43,9 +43,6 @@ const char *incident_level_name(unsigned level);
 /* What is kept of a record; NULL: no memory. */
 json_t *incident_record(const json_t *record);
 
-/* Text of a member, "" if there is none. Valid as long as record. */
-const char *incident_text(const json_t *record, const char *member);
-
 /* Replaces control characters and what turns the direction of text around; whole UTF-8 stays. In place. */
 void incident_clean(char *text);
 

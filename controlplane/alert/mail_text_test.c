@@ -3,6 +3,7 @@
 
 #include "alert/alert_text.h"
 #include "base/check.h"
+#include "ipc/ipc.h"
 
 static const char *const to[] = {"ops@example.com", "night@example.com"};
 
@@ -187,7 +188,7 @@ static void test_json(void)
 	json_t *o = alert_json("lb1", &d, digest_next(&d, 5000, false));
 
 	CHECK_INT(json_array_size(json_object_get(o, "incidents")), 3);
-	CHECK_STR(incident_text(o, "kind"), "opened");
+	CHECK_STR(ipc_string(o, "kind"), "opened");
 	json_decref(o);
 	digest_fini(&d);
 }

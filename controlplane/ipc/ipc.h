@@ -35,4 +35,7 @@ json_t *ipc_text_new(const char *bytes, size_t length);
  */
 char *ipc_text_get(const json_t *value, size_t *length);
 
+/* A member that is a string, or ""; valid as long as object. */
+const char *ipc_string(const json_t *object, const char *member);
+
 #endif

@@ -76,3 +76,10 @@ char *ipc_text_get(const json_t *value, size_t *length)
 		*length = n;
 	return bytes;
 }
+
+const char *ipc_string(const json_t *object, const char *member)
+{
+	const char *text = json_string_value(json_object_get(object, member));
+
+	return text ? text : "";
+}

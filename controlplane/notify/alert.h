@@ -66,9 +66,6 @@ int alert_state_save(struct alert *a);
 
 uint64_t alert_now_ms(void); /* since 1970 */
 
-/* A member of the settings: "" or NULL where it is missing. */
-const char *alert_text_of(const json_t *settings, const char *member);
-
 /*
  * The user that commands run as; called before the privileges are given up. 0 or -errno, logged. If the process that
  * starts commands is lost the loop is left.

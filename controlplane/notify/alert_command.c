@@ -11,6 +11,7 @@
 
 #include "alert/alert_text.h"
 #include "base/clock.h"
+#include "ipc/ipc.h"
 #include "notify/alert.h"
 #include "notify/alert_environment.h"
 #include "notify/alert_runner.h"
@@ -170,14 +171,14 @@ static int call(struct command *c, const json_t *event)
 	static struct alert_environment e;
 	char *text = json_dumps(event, JSON_COMPACT);
 	int in = text ? memory_file("weir-event", text) : -ENOMEM;
-	int program = memory_file("weir-alert-script", alert_text_of(c->settings, "script"));
+	int program = memory_file("weir-alert-script", ipc_string(c->settings, "script"));
 	int out = output_open(c), rc = in < 0 ? in : program < 0 ? program : out;
 
 	c->written = c->said_length = 0;
 	memset(c->said, 0, sizeof(c->said));
 	c->late_ns = clock_ns() + (c->alert->timeout_s + PATIENCE_S) * NS_IN_S;
 	alert_environment_make(
-		&e, alert_text_of(c->settings, "name"), alert_text_of(c->settings, "args"), event);
+		&e, ipc_string(c->settings, "name"), ipc_string(c->settings, "args"), event);
 	struct child_program p = {.strings = e.bytes,
 		.length = (uint32_t)e.length,
 		.argc = e.argc,
@@ -271,9 +272,9 @@ static void *command_create(struct alert *a, const json_t *settings, const char 
 {
 	struct command *c = calloc(1, sizeof(*c));
 
-	*reason = !c					? "no memory"
-		  : !*alert_text_of(settings, "script") ? "script: there is none"
-							: NULL;
+	*reason = !c				     ? "no memory"
+		  : !*ipc_string(settings, "script") ? "script: there is none"
+						     : NULL;
 	if (*reason) {
 		free(c);
 		return NULL;

@@ -7,6 +7,7 @@
 #include "alert/mail_text.h"
 #include "alert/smtp.h"
 #include "base/log.h"
+#include "ipc/ipc.h"
 #include "notify/alert.h"
 
 enum { SERVERS_MAX = 8, PORT = 25 };
@@ -44,11 +45,11 @@ struct mail {
 static void server_get(struct mail *m, const json_t *row)
 {
 	struct smtp_server *s = &m->server[m->servers];
-	const char *encryption = alert_text_of(row, "encrypted-connection");
-	const char *ca = alert_text_of(row, "ca"), *helo = alert_text_of(row, "local-host-name");
+	const char *encryption = ipc_string(row, "encrypted-connection");
+	const char *ca = ipc_string(row, "ca"), *helo = ipc_string(row, "local-host-name");
 	json_int_t port = json_integer_value(json_object_get(row, "smtp-server-port"));
 
-	*s = (struct smtp_server){.host = alert_text_of(row, "smtp-server-host-name"),
+	*s = (struct smtp_server){.host = ipc_string(row, "smtp-server-host-name"),
 		.port = (uint16_t)(port > 0 && port < 65536 ? port : PORT),
 		.encryption = !strcmp(encryption, "ssl")   ? SMTP_TLS
 			      : !strcmp(encryption, "tls") ? SMTP_STARTTLS
@@ -56,12 +57,12 @@ static void server_get(struct mail *m, const json_t *row)
 		.ca = *ca ? ca : NULL,
 		.timeout_s = m->alert->timeout_s};
 	if (json_is_true(json_object_get(row, "authentication-enabled"))) {
-		s->user = alert_text_of(row, "username");
-		s->password = alert_text_of(row, "password");
+		s->user = ipc_string(row, "username");
+		s->password = ipc_string(row, "password");
 	}
 	m->helo[m->servers++] = *helo ? helo : receiver_host(m->alert->receiver);
 	if (!*m->from)
-		m->from = alert_text_of(row, "from-address");
+		m->from = ipc_string(row, "from-address");
 }
 
 static const char *settings_get(struct mail *m)
@@ -70,7 +71,7 @@ static const char *settings_get(struct mail *m)
 	const json_t *to = json_object_get(m->settings, "to");
 	size_t i;
 
-	m->from = alert_text_of(m->settings, "from");
+	m->from = ipc_string(m->settings, "from");
 	json_array_foreach(servers, i, row) if (m->servers < SERVERS_MAX) server_get(m, row);
 	json_array_foreach(to, i, row)
 	{

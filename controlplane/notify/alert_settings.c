@@ -2,16 +2,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ipc/ipc.h"
 #include "notify/alert.h"
 
 enum { DIGEST_S = 5, TIMEOUT_S = 30, EVERY_DAY = 0x7f };
-
-const char *alert_text_of(const json_t *settings, const char *member)
-{
-	const char *text = json_string_value(json_object_get(settings, member));
-
-	return text ? text : "";
-}
 
 static unsigned number(const json_t *settings, const char *member, unsigned otherwise)
 {
@@ -24,7 +18,7 @@ static unsigned number(const json_t *settings, const char *member, unsigned othe
 
 static int level(const json_t *settings, const char *member, int otherwise)
 {
-	int is = incident_level(alert_text_of(settings, member));
+	int is = incident_level(ipc_string(settings, member));
 
 	return is < 0 ? otherwise : is;
 }
@@ -65,8 +59,8 @@ static int days(const json_t *list, unsigned *bits)
 
 static int quiet_hours(struct quiet *q, const json_t *settings)
 {
-	const char *from = alert_text_of(settings, "quiet-from"),
-		   *to = alert_text_of(settings, "quiet-to");
+	const char *from = ipc_string(settings, "quiet-from"),
+		   *to = ipc_string(settings, "quiet-to");
 
 	*q = (struct quiet){0};
 	if (!*from && !*to)
@@ -87,7 +81,7 @@ int alert_settings(struct alert *a, const json_t *settings, const char **reason)
 			.level = (uint8_t)level(settings, "level", INCIDENT_LEVELS - 1),
 			.quiet_level = (uint8_t)level(settings, "quiet-level", 1),
 			.modules = (uint8_t)modules(json_object_get(settings, "modules")),
-			.no_ends = !strcmp(alert_text_of(settings, "recovery"), "disabled")};
+			.no_ends = !strcmp(ipc_string(settings, "recovery"), "disabled")};
 	a->tries_max = number(settings, "tries", 0);
 	a->timeout_s = number(settings, "timeout", TIMEOUT_S);
 	if (quiet_hours(&a->quiet, settings) == 0)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "ipc/ipc.h"
 #include "notify/syslog.h"
 #include "notify/syslog_tls.h"
 
@@ -13,13 +14,6 @@
 #define CONNECT_NS 10000000000ull
 #define STEADY_NS 1000000000ull /* a connection that stands so long is a good one */
 #define DATAGRAMS_MAX 100u	/* in flight: what a server's buffer takes */
-
-static const char *text_of(const json_t *settings, const char *name)
-{
-	const char *text = json_string_value(json_object_get(settings, name));
-
-	return text ? text : "";
-}
 
 static void on_check(evutil_socket_t fd, short what, void *ctx)
 {
@@ -36,7 +30,7 @@ static void on_check(evutil_socket_t fd, short what, void *ctx)
 
 static void *syslog_create(struct receiver *r, const json_t *settings, const char **reason)
 {
-	const char *protocol = text_of(settings, "protocol");
+	const char *protocol = ipc_string(settings, "protocol");
 	struct syslog *s = calloc(1, sizeof(*s));
 	struct timeval often = {.tv_usec = CHECK_US};
 
@@ -44,9 +38,9 @@ static void *syslog_create(struct receiver *r, const json_t *settings, const cha
 		return NULL;
 	s->r = r;
 	s->fd = -1;
-	s->host = text_of(settings, "host");
-	s->local = text_of(settings, "local-ip");
-	s->server_name = text_of(settings, "server-name");
+	s->host = ipc_string(settings, "host");
+	s->local = ipc_string(settings, "local-ip");
+	s->server_name = ipc_string(settings, "server-name");
 	s->port = (uint16_t)json_integer_value(json_object_get(settings, "port"));
 	s->datagrams = !strcmp(protocol, "udp");
 	s->check = event_new(receiver_base(r), -1, EV_PERSIST, on_check, s);

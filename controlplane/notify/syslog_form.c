@@ -9,21 +9,15 @@
 #include <time.h>
 
 #include "event/event_message.h"
+#include "ipc/ipc.h"
 
 #define LOCAL0 16
 #define APP_NAME "weir-cp"
 #define SD_ID "weir@8072.9999.9999" /* the branch that docs/events.md describes */
 
-static const char *text_of(const json_t *record, const char *name)
-{
-	const char *text = json_string_value(json_object_get(record, name));
-
-	return text ? text : "";
-}
-
 static int level_of(const json_t *record)
 {
-	int level = event_level_of(text_of(record, "level"));
+	int level = event_level_of(ipc_string(record, "level"));
 
 	return level < 0 ? EVENT_NOTICE : level;
 }
@@ -88,8 +82,8 @@ static void data_put(FILE *out, const json_t *record)
 /* As lines of LTM's log have it: parsers look for it. */
 static void message_put(FILE *out, const json_t *record)
 {
-	fprintf(out, "%s:%d: ", text_of(record, "id"), level_of(record));
-	for (const char *p = text_of(record, "text"); *p; p++)
+	fprintf(out, "%s:%d: ", ipc_string(record, "id"), level_of(record));
+	for (const char *p = ipc_string(record, "text"); *p; p++)
 		fputc((unsigned char)*p < ' ' ? ' ' : *p, out);
 }
 
@@ -111,13 +105,13 @@ static char *form(const json_t *record, const char *host, bool data, size_t *len
 
 	if (!out)
 		return NULL;
-	int message = event_message_of(text_of(record, "id"));
+	int message = event_message_of(ipc_string(record, "id"));
 	fprintf(out, "<%d>1 ", LOCAL0 * 8 + level_of(record));
 	time_put(out, record);
 	fputc(' ', out);
 	field_put(out, host, 255);
 	fputs(" " APP_NAME " - ", out);
-	field_put(out, message < 0 ? text_of(record, "id") : event_messages[message].name, 32);
+	field_put(out, message < 0 ? ipc_string(record, "id") : event_messages[message].name, 32);
 	fputc(' ', out);
 	if (data)
 		data_put(out, record);

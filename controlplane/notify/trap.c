@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "ipc/ipc.h"
 #include "notify/held.h"
 #include "notify/notify_dial.h"
 #include "notify/trap_form.h"
@@ -241,17 +242,10 @@ static void trap_tick(void *self)
 		ready(t);
 }
 
-static const char *text_of(const json_t *settings, const char *name)
-{
-	const char *text = json_string_value(json_object_get(settings, name));
-
-	return text ? text : "";
-}
-
 static void *trap_create(struct receiver *r, const json_t *settings, const char **reason)
 {
 	const struct trap_engine *own = trap_engine(receiver_state_dir(r));
-	const char *engine = text_of(settings, "engine-id");
+	const char *engine = ipc_string(settings, "engine-id");
 	struct timeval often = {.tv_usec = CHECK_US};
 	struct trap *t = own ? calloc(1, sizeof(*t)) : NULL;
 
@@ -262,7 +256,7 @@ static void *trap_create(struct receiver *r, const json_t *settings, const char 
 	trap_library_init();
 	t->r = r;
 	t->settings = settings;
-	t->inform = !strcmp(text_of(settings, "notify-type"), "inform");
+	t->inform = !strcmp(ipc_string(settings, "notify-type"), "inform");
 	if (!t->inform) {
 		t->engine = *own;
 		if (*engine)

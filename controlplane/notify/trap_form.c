@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "event/event_message.h"
+#include "ipc/ipc.h"
 #include "notify/trap_form.h"
 
 #define ENTERPRISES 1, 3, 6, 1, 4, 1
@@ -24,16 +25,9 @@ static const oid ltm_message[] = {LTM, 1, 1}, ltm_node[] = {LTM, 1, 2}, ltm_port
 static const oid weir_message[] = {WEIR, 1, 1}, weir_object[] = {WEIR, 1, 2},
 		 weir_id[] = {WEIR, 1, 3}, weir_incident[] = {WEIR, 1, 4};
 
-static const char *text_of(const json_t *record, const char *name)
-{
-	const char *text = json_string_value(json_object_get(record, name));
-
-	return text ? text : "";
-}
-
 static const struct event_message_row *message_of(const json_t *record)
 {
-	int number = event_message_of(text_of(record, "id"));
+	int number = event_message_of(ipc_string(record, "id"));
 
 	return number < 0 ? NULL : &event_messages[number];
 }
@@ -75,7 +69,7 @@ static bool put_text(netsnmp_pdu *pdu, const oid *name, size_t count, const char
 
 static bool fill_ltm(netsnmp_pdu *pdu, const json_t *record, unsigned trap)
 {
-	const char *object = text_of(record, "object"), *port = "";
+	const char *object = ipc_string(record, "object"), *port = "";
 	bool member = trap == TRAP_MEMBER_DOWN || trap == TRAP_MEMBER_UP;
 	bool node = trap == TRAP_NODE_DOWN || trap == TRAP_NODE_UP;
 	char name[600];
@@ -83,7 +77,7 @@ static bool fill_ltm(netsnmp_pdu *pdu, const json_t *record, unsigned trap)
 	snprintf(name, sizeof(name), "%s", object);
 	if (member)
 		trap_server(object, name, sizeof(name), &port);
-	return put_text(pdu, ltm_message, COUNT(ltm_message), text_of(record, "text")) &&
+	return put_text(pdu, ltm_message, COUNT(ltm_message), ipc_string(record, "text")) &&
 	       (!(member || node) || put_text(pdu, ltm_node, COUNT(ltm_node), name)) &&
 	       (!member || put_text(pdu, ltm_port, COUNT(ltm_port), port));
 }
@@ -94,9 +88,9 @@ static bool fill_own(netsnmp_pdu *pdu, const json_t *record)
 
 	snprintf(incident, sizeof(incident), "%lld",
 		(long long)json_integer_value(json_object_get(record, "incident")));
-	return put_text(pdu, weir_message, COUNT(weir_message), text_of(record, "text")) &&
-	       put_text(pdu, weir_object, COUNT(weir_object), text_of(record, "object")) &&
-	       put_text(pdu, weir_id, COUNT(weir_id), text_of(record, "id")) &&
+	return put_text(pdu, weir_message, COUNT(weir_message), ipc_string(record, "text")) &&
+	       put_text(pdu, weir_object, COUNT(weir_object), ipc_string(record, "object")) &&
+	       put_text(pdu, weir_id, COUNT(weir_id), ipc_string(record, "id")) &&
 	       put_text(pdu, weir_incident, COUNT(weir_incident), incident);
 }
 

@@ -12,19 +12,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "ipc/ipc.h"
 
 #define TIMEOUT_US 1000000
 #define RETRIES 4
 #define MESSAGE_MAX 65507
 
 static int refused; /* errno of the last read */
-
-static const char *text_of(const json_t *settings, const char *name)
-{
-	const char *text = json_string_value(json_object_get(settings, name));
-
-	return text ? text : "";
-}
 
 void trap_library_init(void)
 {
@@ -108,10 +102,10 @@ static bool key_make(
 /* The user and how his messages are protected. NULL, or why not. */
 static const char *user_fill(netsnmp_session *s, const json_t *settings)
 {
-	const char *level = text_of(settings, "security-level"),
-		   *hash = text_of(settings, "auth-protocol");
+	const char *level = ipc_string(settings, "security-level"),
+		   *hash = ipc_string(settings, "auth-protocol");
 
-	s->securityName = (char *)text_of(settings, "security-name");
+	s->securityName = (char *)ipc_string(settings, "security-name");
 	s->securityNameLen = strlen(s->securityName);
 	s->securityLevel = SNMP_SEC_LEVEL_NOAUTH;
 	if (!strcmp(level, "no-auth-no-privacy"))
@@ -123,7 +117,7 @@ static const char *user_fill(netsnmp_session *s, const json_t *settings)
 		}
 	s->securityLevel = SNMP_SEC_LEVEL_AUTHNOPRIV;
 	if (!s->securityAuthProto ||
-		!key_make(s, text_of(settings, "auth-password"), s->securityAuthKey,
+		!key_make(s, ipc_string(settings, "auth-password"), s->securityAuthKey,
 			&s->securityAuthKeyLen, sizeof(s->securityAuthKey)))
 		return "auth-password: is shorter than 8 bytes, or its protocol is not known";
 	if (strcmp(level, "auth-privacy"))
@@ -131,7 +125,7 @@ static const char *user_fill(netsnmp_session *s, const json_t *settings)
 	s->securityLevel = SNMP_SEC_LEVEL_AUTHPRIV;
 	s->securityPrivProto = (oid *)usmAESPrivProtocol;
 	s->securityPrivProtoLen = USM_PRIV_PROTO_AES_LEN;
-	if (!key_make(s, text_of(settings, "privacy-password"), s->securityPrivKey,
+	if (!key_make(s, ipc_string(settings, "privacy-password"), s->securityPrivKey,
 		    &s->securityPrivKeyLen, sizeof(s->securityPrivKey)))
 		return "privacy-password: is shorter than 8 bytes";
 	return NULL;
@@ -154,13 +148,13 @@ struct session_list *trap_session_new(
 	netsnmp_session s;
 	netsnmp_transport *t = transport_new(fd);
 	struct session_list *made = NULL;
-	const char *community = text_of(settings, "community");
+	const char *community = ipc_string(settings, "community");
 
 	*reason = t ? NULL : "no memory";
 	snmp_sess_init(&s);
 	s.timeout = TIMEOUT_US;
 	s.retries = RETRIES;
-	if (!strcmp(text_of(settings, "version"), "3")) {
+	if (!strcmp(ipc_string(settings, "version"), "3")) {
 		s.version = SNMP_VERSION_3;
 		s.flags |= SNMP_FLAGS_DONT_PROBE;
 		s.securityModel = SNMP_SEC_MODEL_USM;
