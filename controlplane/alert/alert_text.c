@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "event/event_message.h"
 #include "ipc/ipc.h"
 
 #define US_IN_S 1000000
@@ -181,7 +182,7 @@ static void incident_write(FILE *out, const struct incident *i)
 			json_integer_value(flows));
 	line_serving(out, i, i->sent_closed && i->close ? i->close : r);
 	lines_also(out, i);
-	line_text(out, "Level", incident_level_name(i->level));
+	line_text(out, "Level", event_level_name(i->level));
 	if (*ipc_string(r, "id"))
 		fprintf(out, "  What to do: " RUNBOOK "%s\n", ipc_string(r, "id"));
 	fprintf(out, "  Incident: %" PRIu64 "\n\n", i->number);
@@ -220,7 +221,7 @@ void alert_body(FILE *out, const char *host, const struct digest *d, const struc
 static json_t *incident_json(const struct incident *i)
 {
 	json_t *o = json_pack("{sI ss sb sO* sO* sI}", "incident", (json_int_t)i->number, "level",
-		incident_level_name(i->level), "closed", i->sent_closed, "open", i->open, "also",
+		event_level_name(i->level), "closed", i->sent_closed, "open", i->open, "also",
 		i->also, "also-count", (json_int_t)i->also_count);
 
 	if (o && i->sent_closed) {

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "alert/digest_internal.h"
+#include "event/event_message.h"
+#include "ipc/ipc.h"
 
 #define ROOM_MIN 64u
 
@@ -111,9 +113,9 @@ void digest_purge(struct digest *d, bool (*gone)(const struct digest *d, const s
 
 static int level_of(const json_t *record)
 {
-	int level = incident_level(json_string_value(json_object_get(record, "level")));
+	int level = event_level_of(ipc_string(record, "level"));
 
-	return level < 0 ? INCIDENT_LEVELS - 1 : level;
+	return level < 0 ? EVENT_DEBUG : level;
 }
 
 static bool passes(const struct digest *d, const json_t *record)

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/event_message.h"
 #include "ipc/ipc.h"
-
-static const char *const levels[INCIDENT_LEVELS] = {
-	"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"};
 
 static const char *const texts[] = {"id", "module", "type", "kind", "object", "owner", "cause",
 	"part", "level", "old", "new", "text"};
@@ -15,19 +13,6 @@ static const char *const numbers[] = {
 	"seq", "time", "flows", "serving", "of", "count", "incident", "duration", "old", "new"};
 
 #define COUNT(of) (sizeof(of) / sizeof(*(of)))
-
-int incident_level(const char *name)
-{
-	for (int i = 0; name && i < INCIDENT_LEVELS; i++)
-		if (!strcmp(name, levels[i]))
-			return i;
-	return -1;
-}
-
-const char *incident_level_name(unsigned level)
-{
-	return level < INCIDENT_LEVELS ? levels[level] : "debug";
-}
 
 /* Length of the well-formed character at p (RFC 3629), and what it is; 0: none. */
 static size_t character(const unsigned char *p, uint32_t *code)
@@ -142,7 +127,7 @@ struct incident *incident_new(uint64_t number)
 	struct incident *i = calloc(1, sizeof(*i));
 
 	if (i)
-		*i = (struct incident){.number = number, .level = INCIDENT_LEVELS - 1};
+		*i = (struct incident){.number = number, .level = EVENT_DEBUG};
 	return i;
 }
 
@@ -185,7 +170,7 @@ struct incident *incident_load(const json_t *from)
 		    "closed", &closed, "unsure", &unsure, "sent", &sent, "sent-closed",
 		    &sent_closed, "again", &again, "closed-at", &closed_at, "open", &open, "also",
 		    &joined, "close", &close) ||
-		number <= 0 || level < 0 || level >= INCIDENT_LEVELS)
+		number <= 0 || level < 0 || level >= EVENT_LEVELS)
 		return NULL;
 	struct incident *i = incident_new((uint64_t)number);
 	if (!i)

@@ -14,7 +14,6 @@
 enum {
 	INCIDENT_ALSO_MAX = 4,	 /* records kept of those that joined */
 	INCIDENT_TEXT_MAX = 300, /* bytes of a text of a record */
-	INCIDENT_LEVELS = 8,
 };
 
 struct incident {
@@ -35,10 +34,6 @@ struct incident {
 	json_t *open, *also; /* a record, an array of records; NULL: not kept */
 	json_t *close;
 };
-
-/* Number of a level's name, or -1. */
-int incident_level(const char *name);
-const char *incident_level_name(unsigned level);
 
 /* What is kept of a record; NULL: no memory. */
 json_t *incident_record(const json_t *record);

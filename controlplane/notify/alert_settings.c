@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "event/event_message.h"
 #include "ipc/ipc.h"
 #include "notify/alert.h"
 
@@ -18,7 +19,7 @@ static unsigned number(const json_t *settings, const char *member, unsigned othe
 
 static int level(const json_t *settings, const char *member, int otherwise)
 {
-	int is = incident_level(ipc_string(settings, member));
+	int is = event_level_of(ipc_string(settings, member));
 
 	return is < 0 ? otherwise : is;
 }
@@ -78,7 +79,7 @@ int alert_settings(struct alert *a, const json_t *settings, const char **reason)
 	a->digest.settings =
 		(struct digest_settings){.digest_s = number(settings, "digest", DIGEST_S),
 			.remind_min = number(settings, "remind", 0),
-			.level = (uint8_t)level(settings, "level", INCIDENT_LEVELS - 1),
+			.level = (uint8_t)level(settings, "level", EVENT_DEBUG),
 			.quiet_level = (uint8_t)level(settings, "quiet-level", 1),
 			.modules = (uint8_t)modules(json_object_get(settings, "modules")),
 			.no_ends = !strcmp(ipc_string(settings, "recovery"), "disabled")};

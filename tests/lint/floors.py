@@ -9,8 +9,8 @@ DATAPLANE = {"base": 1, "wire": 1, "api": 2, "core": 3, "port": 4, "flow": 4, "n
 SAME_FLOOR = {("wire", "base")}
 
 CONTROLPLANE = {"ipc": 1, "child": 1, "model": 2, "state": 3, "store": 4, "compile": 5, "kernel": 6, "dataplane_link": 7,
-                "monitor": 8, "health": 9, "resolve": 9, "drain": 9, "auth": 9, "event": 10, "alert": 10, "notify": 11,
-                "ha": 11, "main": 12}
+                "monitor": 8, "health": 9, "resolve": 9, "drain": 9, "auth": 9, "event": 10, "alert": 11, "notify": 12,
+                "ha": 12, "main": 13}
 CONTROLPLANE_SEES = {"base", "wire", "api"}  # of the dataplane
 
 MGMT = {"main", "http", "auth", "files", "rest", "soap", "ui", "cli", "snmp", "agent", "observe"}
