@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8_read.h"
 #include "event/event_message.h"
 #include "ipc/ipc.h"
 
@@ -14,50 +15,20 @@ static const char *const numbers[] = {
 
 #define COUNT(of) (sizeof(of) / sizeof(*(of)))
 
-/* Length of the well-formed character at p (RFC 3629), and what it is; 0: none. */
-static size_t character(const unsigned char *p, uint32_t *code)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t length = *p < 0x80   ? 1
-			: *p < 0xc2 ? 0
-			: *p < 0xe0 ? 2
-			: *p < 0xf0 ? 3
-			: *p < 0xf5 ? 4
-				    : 0;
-
-	*code = length > 1 ? *p & (0x7fu >> length) : *p;
-	for (size_t i = 1; i < length; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		*code = *code << 6 | (p[i] & 0x3f);
-	}
-	if (length &&
-		(*code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000)))
-		return 0;
-	return length;
-}
-
-static bool harmful(uint32_t code)
-{
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
-	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
-}
-
 void incident_clean(char *text)
 {
 	char *out = text;
 	uint32_t code;
 
-	for (const unsigned char *p = (const unsigned char *)text; *p;) {
-		size_t length = character(p, &code);
-
-		if (!length || harmful(code))
-			*out++ = '?';
-		else
-			for (size_t i = 0; i < length; i++)
-				*out++ = (char)p[i];
-		p += length ? length : 1;
+	for (size_t left = strlen(text), n; left; left -= n, text += n) {
+		n = utf8_read(text, left, &code);
+		if (n && !utf8_harmful(code)) {
+			memmove(out, text, n);
+			out += n;
+			continue;
+		}
+		*out++ = '?';
+		n = n ? n : 1;
 	}
 	*out = 0;
 }

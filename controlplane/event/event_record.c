@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8_read.h"
+
 #define HASH_KEY ",\"hash\":\""
 #define HASH_TAIL (sizeof(HASH_KEY) - 1 + 64 + 2) /* with the quote and the brace */
 #define PREVIOUS_KEY ",\"previous\":\""
@@ -33,49 +35,25 @@ static void put(struct out *o, const char *format, ...)
 	va_end(ap);
 }
 
-/* Bytes of the UTF-8 character at p, 0 if it is none; code gets its number. */
-static unsigned utf8(const unsigned char *p, uint32_t *code)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	unsigned n = *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : *p >> 3 == 30 ? 4 : 0;
-
-	*code = n < 2 ? *p : *p & (0xffu >> (n + 1));
-	for (unsigned i = 1; i < n; i++) {
-		if (p[i] >> 6 != 2)
-			return 0;
-		*code = *code << 6 | (p[i] & 0x3f);
-	}
-	if (n > 1 && (*code < least[n] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000)))
-		return 0;
-	return n;
-}
-
-/* Controls of both sets, line separators, and what turns the direction of writing. */
-static bool steers(uint32_t code)
-{
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200e && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-}
-
 static void put_text(struct out *o, const char *text, size_t room)
 {
-	const unsigned char *p = (const unsigned char *)text;
-	size_t end = o->used + room;
+	size_t left = strlen(text), end = o->used + room;
 
 	o->p[o->used++] = '"';
-	while (*p && o->used + 4 < end) {
+	while (left && o->used + 4 < end) {
 		uint32_t code;
-		unsigned n = utf8(p, &code);
+		unsigned n = utf8_read(text, left, &code);
 
-		if (!n || steers(code)) {
+		if (!n || utf8_harmful(code)) {
 			o->p[o->used++] = '?';
 		} else {
 			if (code == '"' || code == '\\')
 				o->p[o->used++] = '\\';
-			memcpy(o->p + o->used, p, n);
+			memcpy(o->p + o->used, text, n);
 			o->used += n;
 		}
-		p += n ? n : 1;
+		text += n ? n : 1;
+		left -= n ? n : 1;
 	}
 	o->p[o->used++] = '"';
 }

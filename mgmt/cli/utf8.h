@@ -6,14 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Reads one character of UTF-8 (RFC 3629) at bytes[0..length), length > 0. Its bytes, with the code
- * point in *code; 0 if the bytes are none (overlong, surrogate, cut off, out of range).
- */
-unsigned utf8_read(const char *bytes, size_t length, uint32_t *code);
-
-/* True for a code point that a terminal shows and does not obey (no C0, DEL or C1 control). */
-int utf8_printable(uint32_t code);
+#include "base/utf8_read.h"
 
 /* Columns of a text that utf8_clean returned. */
 size_t utf8_width(const char *text);
