@@ -5,106 +5,30 @@
 """
 import email
 import email.policy
-import json
-import os
 import shutil
 import socket
-import struct
 import subprocess
 import threading
 import time
 
+from fake_notify_cp import FakeNotifyCp, Lab
+
 from topo import Topology, wait_until
-from topo.weir import Daemon
 
 MAIL, OTHER = "10.0.3.11", "10.0.3.12"
 FAST = {"digest": 1, "level": "info", "timeout": 3}
 
 
-class FakeNotifyCp:
-    """Keeps a journal and answers what weir-notify asks."""
-
-    def __init__(self, run_dir):
-        self.path = run_dir / "notify.sock"
-        self.records, self.receivers, self.reports, self.tested = [], [], {}, {}
-        self.followers, self.settings = [], []
-        self.lock = threading.RLock()
-        self.path.unlink(missing_ok=True)
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(str(self.path))
-        os.chmod(self.path, 0o666)
-        self.listener.listen()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self):
-        while True:
-            try:
-                peer, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(peer,), daemon=True).start()
-
-    def _serve(self, peer):
-        stream = peer.makefile("rb")
-        try:
-            while head := stream.read(4):
-                self._request(peer, json.loads(stream.read(struct.unpack("!I", head)[0])))
-        except (OSError, ValueError, struct.error):
-            pass
-
-    @staticmethod
-    def _send(peer, message):
-        body = json.dumps(message).encode()
-        peer.sendall(struct.pack("!I", len(body)) + body)
-
-    def _request(self, peer, request):
-        with self.lock:
-            if request["op"] == "notify-settings":
-                self.settings.append(peer)
-                self._send(peer, {"rows": [{"receivers": self.receivers}]})
-            elif request["op"] == "notify-report":
-                self.reports.update({row["name"]: row for row in request["receivers"]})
-                self.tested.update({row["number"]: row for row in request.get("tested", [])})
-                self._send(peer, {"result": {}})
-            elif request.get("follow"):
-                self._rows(peer, request)
-                self.followers.append(peer)
-            else:
-                last = self._rows(peer, request)
-                own = {"id": request["id"]} if "id" in request else {}
-                self._send(peer, {"result": {"last": len(self.records), "oldest": 1, "next": last, "gone": 0}, **own})
-
-    def _rows(self, peer, request):
-        after = request.get("after", len(self.records))
-        rows = self.records[after:after + request.get("limit", 100)]
-        own = {"id": request["id"]} if "id" in request else {}
-        self._send(peer, {"rows": rows, **own})
-        return rows[-1]["seq"] if rows else len(self.records)
-
-    def configure(self, *receivers):
-        with self.lock:
-            self.receivers = list(receivers)
-            for peer in self.settings:
-                self._tell(peer, {"rows": [{"receivers": self.receivers}]})
-
-    def _tell(self, peer, message):
-        try:
-            self._send(peer, message)
-        except OSError:
-            pass
+class FakeCp(FakeNotifyCp):
+    """With incidents in its journal."""
 
     def record(self, part, incident=None, **fields):
         """Writes a record; returns its number."""
         with self.lock:
             seq = len(self.records) + 1
-            row = {"seq": seq, "time": time.time_ns() // 1000, "id": "01070638", "level": "notice", "module": "ltm",
-                   "type": "state", "kind": "ltm pool members", "object": f"/Common/10.0.0.{seq}:80",
-                   "owner": "/Common/web", "actor": {"class": "monitor", "name": "/Common/http"},
-                   "incident": incident or seq, "part": part, "text": "Pool member monitor status down.",
-                   "cause": "connect: refused", **fields}
-            self.records.append(row)
-            for peer in self.followers:
-                self._tell(peer, {"rows": [row]})
+            self.write(time=time.time_ns() // 1000, part=part, incident=incident or seq, **{
+                "object": f"/Common/10.0.0.{seq}:80", "actor": {"class": "monitor", "name": "/Common/http"},
+                "text": "Pool member monitor status down.", "cause": "connect: refused", **fields})
             return seq
 
     def down(self, **fields):
@@ -116,18 +40,13 @@ class FakeNotifyCp:
 
     def test(self, name, seconds=15):
         """Has a receiver tried: (ok, reason)."""
-        with self.lock:
-            number = len(self.tested) + 1
-            for peer in self.settings:
-                self._tell(peer, {"rows": [{"test": {"receiver": name, "number": number}}]})
+        number = len(self.tested) + 1
+        self.ask_test(name, number)
         wait_until(lambda: number in self.tested, "a test ends", seconds)
         return self.tested[number]["ok"], self.tested[number].get("reason")
 
     def error(self, name="/Common/ops"):
-        return self.reports.get(name, {}).get("error") or ""
-
-    def close(self):
-        self.listener.close()
+        return self.report(name, "error") or ""
 
 
 class Smtpd:
@@ -259,40 +178,25 @@ class FakeSmtp:
         self.listener.close()
 
 
-class Lab:
+class AlertLab(Lab):
     def __init__(self, top):
-        self.top = top
-        self.weir, self.far = top.namespace("notify"), top.namespace("mail")
-        top.veth(self.weir, "n0", self.far, "s0")
-        self.weir.address("n0", "10.0.3.1/24")
+        super().__init__(top, FakeCp, ["--script-user", "games"])
+        self.far = top.namespace("mail")
+        top.veth(self.ns, "n0", self.far, "s0")
+        self.ns.address("n0", "10.0.3.1/24")
         self.far.address("s0", f"{MAIL}/24", f"{OTHER}/24")
-        self.run_dir, self.state_dir = top.dir / "run", top.dir / "state"
-        self.run_dir.mkdir(mode=0o755)
-        self.cp = FakeNotifyCp(self.run_dir)
-        self.daemon = Daemon(self.weir, "weir-notify", ["--run-dir", self.run_dir, "--state-dir", self.state_dir,
-                                                        "--user", "nobody", "--script-user", "games"], top.dir)
         self.closing = []
-
-    def start(self):
-        self.daemon.start()
-        wait_until(lambda: self.cp.followers or not self.daemon.running(), "weir-notify follows", 15)
-        self.daemon.check_running()
 
     def restart(self, kill=True):
         if kill:
             self.daemon.kill()
         else:
             self.daemon.stop()
-        with self.cp.lock:
-            self.cp.followers.clear()
-            self.cp.settings.clear()
         self.start()
 
     def configure(self, *receivers):
-        self.cp.reports.clear()
-        self.cp.configure(*receivers)
-        names = [row["name"] for row in receivers]
-        wait_until(lambda: all(name in self.cp.reports for name in names), "weir-notify knows its receivers", 10)
+        self.cp.reports = {}
+        self.receive(*receivers)
 
     def smtpd(self):
         server = Smtpd(self.top, self.far)
@@ -329,7 +233,7 @@ def command(script, name="/Common/ops", **fields):
 def run_lab():
     """For a fixture: a lab whose weir-notify runs, and has to be well at the end."""
     with Topology() as top:
-        made = Lab(top)
+        made = AlertLab(top)
         try:
             made.start()
             top.add(made.daemon)

@@ -69,7 +69,7 @@ class FakeNotifyCp:
                 self._send(peer, request, rows=[{"host": "lb1", "receivers": self.receivers}])
             elif request["op"] == "notify-report":
                 self.reports = {row["name"]: row for row in request["receivers"]}
-                self.tested.update({row["number"]: row for row in request["tested"]})
+                self.tested.update({row["number"]: row for row in request.get("tested", [])})
                 self._send(peer, request, result={})
             elif request.get("follow"):
                 self.followers.append(peer)
@@ -109,7 +109,7 @@ class FakeNotifyCp:
             for peer in self.settings_peers:
                 self._send(peer, {}, rows=[{"host": "lb1", "receivers": self.receivers}])
 
-    def test(self, name, number):
+    def ask_test(self, name, number):
         with self.lock:
             for peer in self.settings_peers:
                 self._send(peer, {}, rows=[{"test": {"receiver": name, "number": number}}])
@@ -117,15 +117,14 @@ class FakeNotifyCp:
     def write(self, count=1, **fields):
         """So many records, written as one."""
         with self.lock:
-            made = []
-            for _ in range(count):
-                seq = len(self.records) + 1
-                made.append({"seq": seq, "time": TIME + seq, "id": "01070638", "level": "notice", "module": "ltm",
-                             "type": "state", "kind": "ltm pool members", "object": "/Common/a:80",
-                             "owner": "/Common/web", "text": f"Event number {seq}.", **fields})
-                self.records.append(made[-1])
+            before = len(self.records)
+            for seq in range(before + 1, before + count + 1):
+                self.records.append({"seq": seq, "time": TIME + seq, "id": "01070638", "level": "notice",
+                                     "module": "ltm", "type": "state", "kind": "ltm pool members",
+                                     "object": "/Common/a:80", "owner": "/Common/web",
+                                     "text": f"Event number {seq}.", **fields})
             for peer in self.followers:
-                self._send(peer, {}, rows=made)
+                self._send(peer, {}, rows=self.records[before:])
 
     def delete_before(self, seq):
         self.first = seq
@@ -143,14 +142,14 @@ class FakeNotifyCp:
 class Lab:
     """weir-notify and its receivers in one namespace."""
 
-    def __init__(self, top):
+    def __init__(self, top, cp=FakeNotifyCp, options=()):
         self.top, self.ns = top, top.namespace("notify")
         self.dir = top.dir
         self.run_dir, self.state_dir = top.dir / "run", top.dir / "state"
         self.run_dir.mkdir(mode=0o755)
-        self.cp = FakeNotifyCp(self.run_dir)
+        self.cp = cp(self.run_dir)
         self.daemon = Daemon(self.ns, "weir-notify", ["--run-dir", self.run_dir, "--state-dir", self.state_dir,
-                                                      "--user", USER], top.dir)
+                                                      "--user", USER, *options], top.dir)
 
     def start(self):
         before = len(self.cp.followers)

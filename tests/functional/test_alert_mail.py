@@ -2,7 +2,6 @@
 """Incidents by mail: one message for a rack, its recovery in the same thread, nothing lost and nothing twice."""
 import datetime
 import json
-import time
 
 import pytest
 from alert_lab import MAIL, OTHER, mail, run_lab, server
@@ -138,7 +137,7 @@ def test_recipient_who_is_refused(lab):
     lab.configure(mail(to=["nobody@elsewhere.example"]))
     lab.cp.down()
     wait_until(lambda: "550" in lab.cp.error(), "it is told")
-    time.sleep(5)  # the tries that a message has
+    wait_until(lambda: "a message is given up" in lab.daemon.text(), "its tries are over", 15)
     lab.configure(mail())
     number = lab.cp.down()
     last = smtpd.wait(2)[1]

@@ -80,7 +80,7 @@ def test_filters_and_test_message(lab, server):  # noqa: F811
     server.wait_all(5, 4)
     assert server.numbers() == [4, 5]
     lab.cp.wait_delivered(NAME)
-    lab.cp.test(NAME, 17)
+    lab.cp.ask_test(NAME, 17)
     wait_until(lambda: 17 in lab.cp.tested, "the test has ended", 10)
     assert lab.cp.tested[17]["ok"], lab.cp.tested
     server.wait(lambda lines: "0e1f0090:5: Test 17 of receiver /Common/logs" in lines[-1], "the test message")

@@ -123,7 +123,7 @@ def test_daemon_killed(lab, trapd):  # noqa: F811
 
 
 def test_the_test_message(lab, trapd):  # noqa: F811
-    wait_until(lambda: lab.cp.test(NAME, 5) or (lab.cp.tested.get(5) or {}).get("ok"), "the test works", 15, pause=0.5)
+    wait_until(lambda: lab.cp.ask_test(NAME, 5) or (lab.cp.tested.get(5) or {}).get("ok"), "the test works", 15, pause=0.5)
     assert "Test 5 of receiver trap:/Common/t" in trapd.text()
 
 
