@@ -5,12 +5,16 @@
 """
 import email
 import email.policy
+import os
+import pathlib
 import shutil
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 
+import pytest
 from fake_notify_cp import FakeNotifyCp, Lab
 
 from topo import Topology, wait_until
@@ -47,6 +51,37 @@ class FakeCp(FakeNotifyCp):
 
     def error(self, name="/Common/ops"):
         return self.report(name, "error") or ""
+
+
+class Said:
+    """What commands write to a pipe; nothing else of the file system takes it. They do not see our /tmp."""
+
+    def __init__(self, folder):
+        folder.chmod(0o755)
+        self.path = folder / "pipe"
+        os.mkfifo(self.path)
+        self.path.chmod(0o666)
+        self.pipe = open(os.open(self.path, os.O_RDWR | os.O_NONBLOCK), "rb", buffering=0)
+        self.text = ""
+
+    def calls(self):
+        self.text += (self.pipe.read(1 << 20) or b"").decode()
+        return self.text.split("\nend\n")[:-1]
+
+    def wait(self, count=1, seconds=12):
+        wait_until(lambda: len(self.calls()) >= count, lambda: f"{count} calls: {self.text}", seconds)
+        return self.calls()
+
+
+@pytest.fixture
+def said():
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="weir-", dir="/var/tmp"))
+    yield Said(folder)
+    shutil.rmtree(folder)
+
+
+def script(said, rest="", what="cat"):
+    return f'#!/bin/sh\n{{ {what}; printf "\\nend\\n"; }} > {said.path} 2>&1\n{rest}'
 
 
 class Smtpd:

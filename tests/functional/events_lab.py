@@ -11,9 +11,7 @@ import json
 import re
 
 from alert_lab import MAIL, Smtpd
-from log_servers import PORT, LogServer, certificates
-from test_notify_traps import PORT as TRAP_PORT
-from test_notify_traps import TrapReceiver
+from log_servers import PORT, TRAP_PORT, LogServer, TrapReceiver, certificates
 
 from topo import wait_until
 
@@ -23,7 +21,7 @@ NAMES = (*(f"syslog:{name}" for name in SYSLOG), "trap:/Common/nms", "alert:/Com
 
 
 class Receivers:
-    """Of every kind, as they are configured. said: where the command writes to (test_alert_command.Said)."""
+    """Of every kind, as they are configured. said: where the command writes to (alert_lab.Said)."""
 
     def __init__(self, picture, said):
         self.topo, self.ns, self.dir, self.said = picture.topo, picture.lb, picture.topo.dir, said

@@ -3,12 +3,10 @@
 import json
 import os
 import pathlib
-import shutil
 import signal
-import tempfile
 
 import pytest
-from alert_lab import command, run_lab
+from alert_lab import command, run_lab, said, script  # noqa: F401  (said is a fixture)
 
 from topo import wait_until
 
@@ -16,37 +14,6 @@ from topo import wait_until
 @pytest.fixture
 def lab():
     yield from run_lab()
-
-
-class Said:
-    """What commands write to a pipe; nothing else of the file system takes it. They do not see our /tmp."""
-
-    def __init__(self, folder):
-        folder.chmod(0o755)
-        self.path = folder / "pipe"
-        os.mkfifo(self.path)
-        self.path.chmod(0o666)
-        self.pipe = open(os.open(self.path, os.O_RDWR | os.O_NONBLOCK), "rb", buffering=0)
-        self.text = ""
-
-    def calls(self):
-        self.text += (self.pipe.read(1 << 20) or b"").decode()
-        return self.text.split("\nend\n")[:-1]
-
-    def wait(self, count=1, seconds=12):
-        wait_until(lambda: len(self.calls()) >= count, lambda: f"{count} calls: {self.text}", seconds)
-        return self.calls()
-
-
-@pytest.fixture
-def said():
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="weir-", dir="/var/tmp"))
-    yield Said(folder)
-    shutil.rmtree(folder)
-
-
-def script(said, rest="", what="cat"):
-    return f'#!/bin/sh\n{{ {what}; printf "\\nend\\n"; }} > {said.path} 2>&1\n{rest}'
 
 
 def test_environment_and_input(lab, said):

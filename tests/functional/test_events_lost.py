@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from events_lab import NAMES, SYSLOG, Receivers
-from test_alert_command import said  # noqa: F401  (a fixture)
+from alert_lab import said  # noqa: F401  (a fixture)
 
 from topo import standard, wait_until
 from topo import weirconf as wc

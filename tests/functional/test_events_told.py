@@ -5,7 +5,7 @@ import re
 import pytest
 from events_lab import SYSLOG, Receivers
 from test_agent import AGENT, Agent
-from test_alert_command import said  # noqa: F401  (a fixture)
+from alert_lab import said  # noqa: F401  (a fixture)
 
 from topo import Nginx, standard, wait_until, wrk_end, wrk_start
 from topo import weirconf as wc

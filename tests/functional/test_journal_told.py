@@ -6,8 +6,8 @@
 import json
 
 import pytest
+from alert_lab import said, script  # noqa: F401  (said is a fixture)
 from cp_alone import Cp
-from test_alert_command import Said, said, script  # noqa: F401
 from test_health_link import CONF, instances, synced, wait_status
 
 from topo import Topology, wait_until

@@ -3,77 +3,24 @@
 
     weir-cp (played) --- notify.sock --- weir-notify --- snmptrapd on 127.0.0.1
 """
-import os
-import re
-import signal
-import subprocess
-
 import pytest
 from fake_notify_cp import lab  # noqa: F401  (a fixture)
+from log_servers import TRAP_PORT, TRAP_USER, TrapReceiver
 
 from topo import wait_until
 
-NAME, PORT = "trap:/Common/t", 1162
+NAME = "trap:/Common/t"
 LTM, WEIR = ".1.3.6.1.4.1.3375.2.4", ".1.3.6.1.4.1.8072.9999.9999.1"
-USER = {"version": "3", "security-name": "weir", "auth-password": "signed and sealed",
-        "privacy-password": "nobody reads it", "auth-protocol": "sha256", "privacy-protocol": "aes"}
 WAYS = {"v2c trap": {"version": "2c", "community": "secret"},
         "v2c inform": {"version": "2c", "community": "secret", "notify-type": "inform"},
-        "v3 signed trap": {**USER, "security-level": "auth-no-privacy", "auth-protocol": "sha"},
-        "v3 trap": {**USER, "security-level": "auth-privacy"},
-        "v3 inform": {**USER, "security-level": "auth-privacy", "notify-type": "inform"}}
-
-
-class TrapReceiver:
-    """snmptrapd, which takes the community "secret" and the user of the row alone."""
-
-    def __init__(self, lab, row):  # noqa: F811
-        self.lab, self.row, self.process = lab, row, None
-        self.dir = lab.dir / "snmptrapd"
-        self.dir.mkdir()
-        self.out = self.dir / "out"
-
-    def _users(self):
-        if self.row["version"] == "2c":
-            return "authCommunity log secret\n"
-        engine = "" if self.row.get("notify-type") == "inform" else f"-e {self.engine()} "
-        hashed = {"sha": "SHA", "sha256": "SHA-256"}[self.row["auth-protocol"]]
-        level = "priv" if self.row["security-level"] == "auth-privacy" else "auth"
-        return (f'createUser {engine}weir {hashed} "{USER["auth-password"]}" AES "{USER["privacy-password"]}"\n'
-                f"authUser log weir {level}\n")
-
-    def engine(self):
-        return (self.lab.state_dir / "engine").read_text().split()[0]
-
-    def start(self):
-        (self.dir / "conf").write_text(self._users() + "format2 %v\\n\nformat1 %v\\n\n")
-        self.process = self.lab.ns.popen(
-            ["/usr/sbin/snmptrapd", "-f", "-n", "-C", "-c", self.dir / "conf", "-On", "-A", "-Lf", self.out,
-             "-m", "", f"udp:127.0.0.1:{PORT}"], env={**os.environ, "SNMP_PERSISTENT_DIR": str(self.dir)},
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: f":{PORT} " in self.lab.ns.run(["ss", "-Huln"]).stdout, "snmptrapd listens", 15)
-        return self
-
-    def stop(self, how=signal.SIGKILL):
-        if self.process:
-            self.process.send_signal(how)
-            self.process.wait(20)
-        self.process = None
-
-    def text(self):
-        return self.out.read_text(errors="replace") if self.out.exists() else ""
-
-    def numbers(self):
-        return [int(number) for number in re.findall(r"Event number (\d+)\.", self.text())]
-
-    def wait_all(self, last, first=1, seconds=30):
-        wanted = set(range(first, last + 1))
-        wait_until(lambda: wanted <= set(self.numbers()), lambda: f"events to {last}: {self.text()[-2000:]}", seconds)
+        "v3 signed trap": {**TRAP_USER, "security-level": "auth-no-privacy", "auth-protocol": "sha"},
+        "v3 trap": {**TRAP_USER, "security-level": "auth-privacy"},
+        "v3 inform": {**TRAP_USER, "security-level": "auth-privacy", "notify-type": "inform"}}
 
 
 @pytest.fixture(params=WAYS)
 def trapd(lab, request):  # noqa: F811
-    row = {"name": NAME, "kind": "trap", "host": "127.0.0.1", "port": PORT, **WAYS[request.param]}
+    row = {"name": NAME, "kind": "trap", "host": "127.0.0.1", "port": TRAP_PORT, **WAYS[request.param]}
     lab.receive(row)
     made = TrapReceiver(lab, row).start()
     yield made
@@ -129,7 +76,7 @@ def test_the_test_message(lab, trapd):  # noqa: F811
 
 def test_wrong_password_is_told(lab):  # noqa: F811
     """An inform says why it is not taken; a trap cannot."""
-    row = {"name": NAME, "kind": "trap", "host": "127.0.0.1", "port": PORT, **WAYS["v3 inform"]}
+    row = {"name": NAME, "kind": "trap", "host": "127.0.0.1", "port": TRAP_PORT, **WAYS["v3 inform"]}
     trapd = TrapReceiver(lab, row).start()
     lab.receive({**row, "auth-password": "quite another"})
     lab.cp.write()
