@@ -6,7 +6,7 @@ The picture is topo.picture's; Weir starts without any configuration.
 import pytest
 
 from topo import http_burst, standard, wait_until
-from topo.api import PLAYBOOKS, Api
+from topo.api import Api
 
 
 @pytest.fixture(scope="module")
@@ -20,12 +20,6 @@ def site():
         yield picture
 
 
-def play(site, name):
-    run = site.api.ansible(PLAYBOOKS / f"{name}.yml", site.topo.dir)
-    assert not run.failed, "\n".join(run.failed)
-    return run
-
-
 def facts_of(run):
     """What bigip_device_info found: {"ltm_pools": {"site": {...}}, ...}."""
     facts = run.result("Facts")
@@ -34,8 +28,8 @@ def facts_of(run):
 
 
 def test_build(site):
-    run = play(site, "site")
-    assert [task.name for task in run.tasks if not task.changed] == ["Facts"]
+    run = site.api.play("site")
+    assert run.idle == ["Facts"]
     assert "Save" in run.changed
     assert site.weir.status()["unsaved"] == 0
     facts = facts_of(run)
@@ -56,14 +50,13 @@ def test_serves(site):
 
 def test_again(site):
     before = site.weir.status()["generation"]
-    run = play(site, "site")
+    run = site.api.play("site")
     assert run.changed == []
     assert site.weir.status()["generation"] == before
 
 
 def test_change(site):
-    run = play(site, "change")
-    assert [task.name for task in run.tasks if not task.changed] == []
+    assert site.api.play("change").idle == []
     member = site.api.get("ltm/pool/~Common~site/members/~Common~web1:80")
     assert (member["session"], member["state"]) == ("user-disabled", "user-down")
     assert site.api.get("ltm/pool/~Common~site/members/~Common~10.0.2.12:80")["ratio"] == 7
@@ -75,11 +68,10 @@ def test_change(site):
 
 
 def test_change_again(site):
-    assert play(site, "change").changed == []
+    assert site.api.play("change").changed == []
 
 
 def test_delete(site):
-    run = play(site, "delete")
-    assert [task.name for task in run.tasks if not task.changed] == []
+    assert site.api.play("delete").idle == []
     for path in ("ltm/virtual", "ltm/pool", "ltm/node", "net/vlan", "net/self", "ltm/snatpool", "ltm/rule"):
         assert [row["name"] for row in site.api.items(path) if row["name"].startswith(("site", "web", "names"))] == []

@@ -4,8 +4,7 @@ import pathlib
 import re
 
 import pytest
-from test_api_ansible_objects import api, idle, play  # noqa: F401 (api is a fixture)
-from topo.api import PLAYBOOKS
+from rest_alone import rest_alone
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -52,27 +51,31 @@ REASONS = {
 }
 
 
-def test_settings(api):  # noqa: F811
-    assert set(idle(play(api, "settings"))) == set(READ)
+@pytest.fixture(scope="module")
+def api():
+    with rest_alone() as api:
+        yield api
+
+
+def test_settings(api):
+    assert api.play("settings").idle == READ
     assert api.get("cm/device/weir")["hostname"] == "lb1.example.net"
     assert api.get("net/self/inner")["allowService"] == ["default"]
     assert api.get("sys/db/arp.timeout")["value"] == "200"
     generation = api.weir.status()["generation"]
-    assert play(api, "settings").changed == []
+    again = api.play("settings")
+    assert again.changed == []
     assert api.weir.status()["generation"] == generation
-
-
-def test_packages(api):  # noqa: F811
-    facts = play(api, "settings").result("Packages")
+    facts = again.result("Packages")
     assert facts["iapplx_packages"] == []
     assert [row["name"] for row in facts["devices"]] == ["weir"]
     assert {row["name"]: row["level"] for row in facts["provision_info"]}["asm"] == "none"
 
 
-def test_refused(api):  # noqa: F811
-    (api.place / "page.rpm").write_text("no package\n")
+def test_refused(api):
+    (api.weir.run_dir / "page.rpm").write_text("no package\n")
     generation = api.weir.status()["generation"]
-    run = api.ansible(PLAYBOOKS / "refused.yml", api.place, place=str(api.place))
+    run = api.ansible("refused")
     said = {failed.partition(":")[0]: failed.partition(":")[2] for failed in run.failed}
     assert said.keys() == REASONS.keys()
     assert {name: why for name, why in REASONS.items() if why not in said[name].replace("\\'", "'")} == {}

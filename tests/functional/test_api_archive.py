@@ -6,7 +6,7 @@ import tarfile
 import pytest
 
 from topo import standard
-from topo.api import PLAYBOOKS, Api, Refused
+from topo.api import Api, Refused
 
 UPLOADS = "/mgmt/shared/file-transfer/uploads/"
 DOWNLOADS = "/mgmt/shared/file-transfer/ucs-downloads/"
@@ -45,8 +45,7 @@ def refused(api, name):
 
 
 def test_ansible(api):
-    run = api.ansible(PLAYBOOKS / "archive.yml", api.topo.dir, place=str(api.topo.dir))
-    assert not run.failed, "\n".join(run.failed)
+    run = api.play("archive")
     assert "description" not in api.get("ltm/pool/~Common~site")  # as it was when the archive was made
     assert "ltm pool" in run.result("Commands")["stdout"][0]
     assert "15.1.0" in run.result("Commands")["stdout"][1]

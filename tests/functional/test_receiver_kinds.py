@@ -6,7 +6,7 @@ Ansible's modules for them run unmodified: what they make is not changed by a se
 import pytest
 
 from topo import standard
-from topo.api import PLAYBOOKS, Api, Refused
+from topo.api import Api, Refused
 
 REFUSED = [
     ("sys/syslog", {"remoteServers": [{"name": "a", "host": "no name"}]}, "neither an address nor a name"),
@@ -53,25 +53,15 @@ SECRETS = ("secret-one", "secret-two", "secret-three", "watch-me")
 @pytest.fixture(scope="module")
 def api():
     with standard(servers=1) as topo:
-        api = topo.add(Api(topo.picture.start_weir(network="")))
-        api.dir = topo.dir
-        yield api
-
-
-def play(api, name):
-    run = api.ansible(PLAYBOOKS / f"{name}.yml", api.dir)
-    assert not run.failed, "\n".join(run.failed)
-    return run
+        yield topo.add(Api(topo.picture.start_weir(network="")))
 
 
 def test_ansible(api):
-    run = play(api, "receivers")
-    assert [task.name for task in run.tasks if not task.changed] == []
+    assert api.play("receivers").idle == []
     servers = {row["name"]: row for row in api.get("sys/syslog")["remoteServers"]}
     assert (servers["/Common/central"]["host"], servers["/Common/central"]["remotePort"]) == ("192.0.2.10", 1514)
     assert (servers["/Common/192.0.2.11"]["protocol"], servers["/Common/192.0.2.11"]["level"]) == ("udp", "notice")
-    again = play(api, "receivers")
-    assert again.changed == []
+    assert api.play("receivers").changed == []
 
 
 def test_secrets_are_not_shown(api):
@@ -94,9 +84,8 @@ def test_secrets_are_not_shown(api):
 
 
 def test_delete(api):
-    run = play(api, "receivers_delete")
-    assert [task.name for task in run.tasks if not task.changed] == []
-    assert play(api, "receivers_delete").changed == []
+    assert api.play("receivers_delete").idle == []
+    assert api.play("receivers_delete").changed == []
     assert [row["name"] for row in api.get("sys/syslog")["remoteServers"]] == ["/Common/192.0.2.11"]
     for path in ("sys/snmp/communities", "sys/snmp/users", "sys/snmp/traps", "sys/smtp-server"):
         assert api.items(path) == []

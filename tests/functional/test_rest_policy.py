@@ -4,7 +4,6 @@ import contextlib
 
 import pytest
 from rest_alone import add_user, refused, rest_alone
-from topo.api import PLAYBOOKS
 from topo.weir import ApiError
 
 LINK = "https://localhost/mgmt/tm/ltm/policy/"
@@ -230,22 +229,17 @@ def test_roles(api):
     api.delete("auth/partition/Other")
 
 
-def test_ansible(api, tmp_path):
-    def play(name, **variables):
-        run = api.ansible(PLAYBOOKS / f"{name}.yml", tmp_path, **variables)
-        assert not run.failed, "\n".join(run.failed)
-        return run.changed
-
-    assert play("policy") == ["Pool", "Policy", "Rule for images", "Rule for the rest", "Draft"]
+def test_ansible(api):
+    assert api.play("policy").changed == ["Pool", "Policy", "Rule for images", "Rule for the rest", "Draft"]
     action = api.items("ltm/policy/site/rules/images/actions")[0]
     assert (action["forward"], action["pool"]) == (True, "/Common/images")
     assert api.items("ltm/policy/site/rules/rest/actions")[0]["location"] == "http://www.example.com/"
     assert api.get("ltm/policy/~Common~Drafts~later")["strategy"] == "/Common/best-match"
     generation = api.weir.status()["generation"]
-    assert play("policy") == []
+    assert api.play("policy").changed == []
     assert api.weir.status()["generation"] == generation
-    assert play("policy", text="pictures", paths=["/pictures"]) == ["Policy", "Rule for images"]
+    assert api.play("policy", text="pictures", paths=["/pictures"]).changed == ["Policy", "Rule for images"]
     values = [row.get("values") for row in api.items("ltm/policy/site/rules/images/conditions")]
     assert ["/pictures"] in values and api.get("ltm/policy/site")["description"] == "pictures"
-    assert play("policy_delete") == ["Rule", "Policy", "Draft"]
+    assert api.play("policy_delete").changed == ["Rule", "Policy", "Draft"]
     assert api.items("ltm/policy") == []

@@ -3,8 +3,8 @@
 
     api = topo.add(Api(weir))                 # weir-mgmt beside it; admin has a password
     api.post("ltm/pool", {"name": "web"})     # as admin, with a token; Refused unless it is 200
-    run = api.ansible(PLAYBOOKS / "site.yml", topo.dir, servers=[...])
-    assert run.failed == [] and run.changed == []
+    run = api.play("site", servers=[...])     # with Ansible; no task failed
+    assert run.changed == []
 """
 import collections
 import json
@@ -163,19 +163,26 @@ class Api(Mgmt):
             self.admin.close()
         super().stop()
 
-    def ansible(self, playbook, directory, **variables):
-        """Runs a playbook in the namespace, which has no way out of the machine; a Run."""
+    def ansible(self, name, **variables):
+        """Runs one of PLAYBOOKS in the namespace, which has no way out of the machine; a Run. Its files: in run_dir."""
         address, port = self.listens[0]
+        place = self.weir.run_dir
         variables = {"provider": {"server": address, "server_port": port, "user": self.user, "password": self.password,
-                                  "validate_certs": False, "no_f5_teem": True}, **variables}
-        return run_playbook(self.ns, playbook, pathlib.Path(directory), variables)
+                                  "validate_certs": False, "no_f5_teem": True}, "place": str(place), **variables}
+        return run_playbook(self.ns, PLAYBOOKS / f"{name}.yml", place, variables)
+
+    def play(self, name, **variables):
+        """The same where no task may fail."""
+        run = self.ansible(name, **variables)
+        assert not run.failed, "\n".join(run.failed)
+        return run
 
 
 Task = collections.namedtuple("Task", "name module changed failed result")
 
 
 class Run:
-    """What a playbook did: tasks in order, and names of those that changed something or failed."""
+    """What a playbook did: tasks in order, and names of those that changed something, did not, or failed."""
 
     def __init__(self, done):
         start = done.stdout.find("{")
@@ -183,6 +190,7 @@ class Run:
         self.tasks = [self._task(task) for play in json.loads(done.stdout[start:])["plays"] for task in play["tasks"]]
         self.status = done.returncode
         self.changed = [task.name for task in self.tasks if task.changed]
+        self.idle = [task.name for task in self.tasks if not task.changed]
         self.failed = [f"{task.name}: {self._why(task)}" for task in self.tasks if task.failed]
         if self.status and not self.failed:
             self.failed = [f"ansible-playbook ended with {self.status}: {done.stderr}"]
