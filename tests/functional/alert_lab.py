@@ -87,11 +87,11 @@ def script(said, rest="", what="cat"):
 class Smtpd:
     """exim4 with folders of its own; mail for example.com goes to a maildir."""
 
-    def __init__(self, top, ns):
-        self.ns, self.dir = ns, top.dir / "exim"
+    def __init__(self, top_dir, ns):
+        self.ns, self.dir = ns, top_dir / "exim"
         self.daemon = None
         self.dir.mkdir()
-        for path in (top.dir, self.dir):
+        for path in (top_dir, self.dir):
             path.chmod(0o755)
         for name in ("mail", "spool", "log"):
             (self.dir / name).mkdir()
@@ -234,7 +234,7 @@ class AlertLab(Lab):
         self.receive(*receivers)
 
     def smtpd(self):
-        server = Smtpd(self.top, self.far)
+        server = Smtpd(self.dir, self.far)
         self.closing.append(server.stop)
         server.start()
         return server

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir-cp in a namespace of its own, with a dataplane that the test plays, or none."""
+import contextlib
 import json
 import socket
 import struct
@@ -9,7 +10,7 @@ import pytest
 
 from topo import Topology, wait_until
 from topo import weirconf as wc
-from topo.weir import ApiError, Daemon
+from topo.weir import MONITOR_USER, NOTIFY_USER, ApiError, Daemon
 
 CONF = wc.config(
     wc.vlan("external", "1.1", number=10), wc.vlan("internal", "1.2", number=20),
@@ -107,6 +108,21 @@ def milliseconds(call):
     start = time.monotonic()
     call()
     return (time.monotonic() - start) * 1000
+
+
+@contextlib.contextmanager
+def notified(config=CONF):
+    """weir-cp and weir-notify, started, which have to end well; it is cp.notify. weir-mon may be played."""
+    with Topology() as topo:
+        topo.dir.chmod(0o755)
+        cp = topo.add(Cp(topo.namespace("cp"), topo.dir, config))
+        cp.daemon.arguments += ["--monitor-user", MONITOR_USER, "--notify-user", NOTIFY_USER]
+        cp.notify = topo.add(Daemon(cp.ns, "weir-notify", [
+            "--run-dir", topo.dir, "--state-dir", topo.dir / "state", "--user", NOTIFY_USER,
+            "--script-user", "games"], topo.dir))
+        cp.start()
+        cp.notify.start()
+        yield cp
 
 
 @pytest.fixture

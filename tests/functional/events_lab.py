@@ -31,7 +31,7 @@ class Receivers:
         self.logs = {name: LogServer(self, name, self.tls if name == "tls" else None, port, f"log-{name}")
                      for name, port in SYSLOG.items()}
         self.traps = TrapReceiver(self, {"version": "2c"})
-        self.mail = Smtpd(self.topo, self.ns)
+        self.mail = Smtpd(self.dir, self.ns)
         self.weir = None
 
     def all(self):

@@ -5,27 +5,21 @@
 """
 import pytest
 from alert_lab import MAIL, Smtpd
-from cp_alone import Cp
+from cp_alone import notified
 from test_health_link import CONF, instances, synced, wait_status
 
-from topo import Topology, wait_until
+from topo import wait_until
 from topo import weirconf as wc
-from topo.weir import NOTIFY_USER, Daemon
 
 NAME = "alert:/Common/ops"
 MEMBER = "/Common/10.0.2.11:80"
 
 
 class Lab:
-    def __init__(self, top):
-        self.ns, self.dir = top.namespace("cp"), top.dir
-        self.ns.address("lo", f"{MAIL}/32")
-        top.dir.chmod(0o755)
-        self.cp = Cp(self.ns, top.dir, CONF + wc.virtual("web", "10.0.1.100", 80, "web"))
-        self.cp.daemon.arguments += ["--monitor-user", "nobody", "--notify-user", NOTIFY_USER]
-        self.notify = Daemon(self.ns, "weir-notify", ["--run-dir", top.dir, "--state-dir", top.dir / "state",
-                                                      "--user", NOTIFY_USER, "--script-user", "games"], top.dir)
-        self.mail = Smtpd(top, self.ns)
+    def __init__(self, cp):
+        self.cp = cp
+        cp.ns.address("lo", f"{MAIL}/32")
+        self.mail = Smtpd(cp.run_dir, cp.ns)
 
     def row(self):
         return next((row for row in self.cp.show("sys receiver") if row["name"] == NAME), {})
@@ -39,15 +33,11 @@ class Lab:
 
 @pytest.fixture
 def lab():
-    with Topology() as top:
-        made = Lab(top)
-        made.cp.start()
-        made.notify.start()
+    with notified(CONF + wc.virtual("web", "10.0.1.100", 80, "web")) as cp:
+        made = Lab(cp)
         made.mail.start()
         yield made
         made.mail.stop()
-        made.notify.stop()
-        made.cp.stop()
 
 
 def test_a_server_that_is_down_is_mailed_and_its_end(lab):

@@ -7,27 +7,16 @@ import json
 
 import pytest
 from alert_lab import said, script  # noqa: F401  (said is a fixture)
-from cp_alone import Cp
+from cp_alone import notified
 from test_health_link import CONF, instances, synced, wait_status
 
-from topo import Topology, wait_until
-from topo.weir import NOTIFY_USER, Daemon
+from topo import wait_until
 
 
 @pytest.fixture
 def both():
-    with Topology() as topo:
-        ns = topo.namespace("cp")
-        topo.dir.chmod(0o755)
-        cp = Cp(ns, topo.dir, CONF)
-        cp.daemon.arguments += ["--monitor-user", "nobody", "--notify-user", NOTIFY_USER]
-        notify = Daemon(ns, "weir-notify", ["--run-dir", topo.dir, "--state-dir", topo.dir / "state",
-                                            "--user", NOTIFY_USER], topo.dir)
-        cp.start()
-        notify.start()
+    with notified(CONF) as cp:
         yield cp
-        notify.stop()
-        cp.stop()
 
 
 def alerted(cp, said):  # noqa: F811

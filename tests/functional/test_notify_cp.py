@@ -6,27 +6,18 @@
 import pwd
 
 import pytest
-from cp_alone import Cp, error_of
+from cp_alone import error_of, notified
 from log_servers import PORT, LogServer, certificates
 
-from topo import Topology, wait_until
-from topo.weir import NOTIFY_USER, Daemon
+from topo import wait_until
+from topo.weir import NOTIFY_USER
 
 NAME = "syslog:logs"
 
 
 class Lab:
-    def __init__(self, top):
-        self.ns, self.dir = top.namespace("cp"), top.dir
-        top.dir.chmod(0o755)
-        self.cp = Cp(self.ns, top.dir)
-        self.cp.daemon.arguments += ["--notify-user", NOTIFY_USER]
-        self.notify = Daemon(self.ns, "weir-notify", ["--run-dir", top.dir, "--state-dir", top.dir / "state",
-                                                      "--user", NOTIFY_USER], top.dir)
-
-    def start(self):
-        self.cp.start()
-        self.notify.start()
+    def __init__(self, cp):
+        self.cp, self.ns, self.dir, self.notify = cp, cp.ns, cp.run_dir, cp.notify
         wait_until(lambda: not self.away(), "weir-notify follows", 15)
 
     def away(self):
@@ -43,12 +34,8 @@ class Lab:
 
 @pytest.fixture
 def lab():
-    with Topology() as top:
-        made = Lab(top)
-        made.start()
-        yield made
-        made.notify.stop()
-        made.cp.stop()
+    with notified() as cp:
+        yield Lab(cp)
 
 
 def test_commit_reaches_log_server(lab):

@@ -5,11 +5,11 @@
 """
 
 import pytest
-from cp_alone import Cp
+from cp_alone import notified
 
-from topo import Topology, standard, wait_until
+from topo import standard, wait_until
 from topo.api import Api, Refused
-from topo.weir import NOTIFY_USER, Daemon, program
+from topo.weir import program
 
 PORT = 5514
 
@@ -66,17 +66,8 @@ def test_wrong_names(api):
 @pytest.fixture
 def told():
     """weir-cp with weir-notify, and one log server that the test plays."""
-    with Topology() as top:
-        top.dir.chmod(0o755)
-        cp = Cp(top.namespace("cp"), top.dir)
-        cp.daemon.arguments += ["--notify-user", NOTIFY_USER]
-        notify = Daemon(cp.ns, "weir-notify", ["--run-dir", top.dir, "--state-dir", top.dir / "state",
-                                               "--user", NOTIFY_USER], top.dir)
-        cp.start()
-        notify.start()
+    with notified() as cp:
         yield cp
-        notify.stop()
-        cp.stop()
 
 
 def weirsh(cp, words):
