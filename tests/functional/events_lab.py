@@ -91,9 +91,10 @@ class Receivers:
     def trap_texts(self):
         return collections.Counter(re.findall(r'STRING: "(Virtual \S+ is \S+)"', self.traps.text()))
 
-    def line(self, name, *words):
-        """The lines at a log server that have all these words."""
-        return [line for line in self.logs[name].lines() if all(word in line for word in words)]
+    def line(self, name, *words, after=0):
+        """The lines at a log server that have all these words, of records after one."""
+        return [line for line in self.logs[name].lines() if all(word in line for word in words)
+                and (number := SEQ.search(line)) and int(number[1]) > after]
 
     def calls(self):
         return [json.loads(call) for call in self.said.calls()]
