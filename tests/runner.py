@@ -185,7 +185,7 @@ def part_fuzz(long):
 
 # Functional files that are called together by one name: patterns of their stems.
 GROUPS = {"api": ("api_*", "mgmt_*", "rest*"),
-          "events": ("alert*", "events*", "journal*", "notify*", "snmp*"),
+          "events": ("alert*", "events*", "journal*", "notify*", "receiver*", "runbook", "snmp*"),
           "monitors": ("monitors_*", "mon_*", "health*", "effects_*", "state_table", "server_programs")}
 PARTS = {"lint": part_lint, "unit": part_unit, "functional": part_functional, "fuzz": part_fuzz}
 
