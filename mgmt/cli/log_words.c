@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct log_word log_words[] = {
 	{"lines", "limit", LOG_NUMBER, "so many at most, 1 to 10000 (default 100)"},
@@ -168,4 +169,14 @@ char *log_line(const json_t *record, const char *host)
 		    word_of(record, "id"), severity(level), word_of(record, "text")) < 0)
 		return NULL;
 	return out;
+}
+
+void log_host(const char *hostname, char host[256])
+{
+	if (hostname && *hostname)
+		snprintf(host, 256, "%s", hostname);
+	else if (gethostname(host, 256))
+		strcpy(host, "weir");
+	host[255] = '\0';
+	host[strcspn(host, ".")] = '\0';
 }

@@ -37,4 +37,7 @@ json_t *log_request(const struct cli_command *c, time_t now, char *reason, size_
 /* "Nov 30 06:15:00 lb notice weir-cp[4711]: 01070638:5: text", in brackets the record's number. To be freed. */
 char *log_line(const json_t *record, const char *host);
 
+/* The host of such a line, as LTM writes it: the host name of the configuration (or the machine) without its domain. */
+void log_host(const char *hostname, char host[256]);
+
 #endif

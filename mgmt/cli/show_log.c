@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show sys log: records of the journal as lines of LTM's log; verify sys log; receivers and their tests. */
+/* show sys log: records of the journal as lines of LTM's log; verify sys log. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/answer.h"
 #include "cli/log_words.h"
@@ -16,7 +15,6 @@ struct reader {
 	json_int_t last; /* number that was told */
 };
 
-/* The name without its domain, as LTM writes it. */
 static void host_take(struct shell *sh, char host[256])
 {
 	json_t *rows = NULL;
@@ -24,16 +22,10 @@ static void host_take(struct shell *sh, char host[256])
 		json_pack("{s:s, s:s, s:s}", "op", "list", "kind", "sys global-settings", "form",
 			"rest"),
 		&rows);
-	const char *name =
-		outcome ? NULL
-			: json_string_value(json_object_get(json_array_get(rows, 0), "hostname"));
 
-	if (name && *name)
-		snprintf(host, 256, "%s", name);
-	else if (gethostname(host, 256))
-		strcpy(host, "weir");
-	host[255] = '\0';
-	host[strcspn(host, ".")] = '\0';
+	log_host(outcome ? NULL
+			 : json_string_value(json_object_get(json_array_get(rows, 0), "hostname")),
+		host);
 	json_decref(rows);
 }
 

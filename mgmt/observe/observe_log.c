@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/log_words.h"
 #include "observe/observe.h"
@@ -115,17 +114,15 @@ static char *host_name(struct http_request *r, const struct observe_backend *b)
 	json_t *result = ask(r, b,
 		json_pack("{s:s, s:s, s:s}", "op", "list", "kind", "sys global-settings", "form",
 			"rest"));
-	const char *name = json_string_value(
-		json_object_get(json_array_get(json_object_get(result, "items"), 0), "hostname"));
-	char host[256] = "weir";
+	char host[256];
 
-	if (name && *name)
-		snprintf(host, sizeof(host), "%s", name);
-	else
-		gethostname(host, sizeof(host) - 1);
-	host[strcspn(host, ".")] = '\0';
+	if (!result)
+		return NULL;
+	log_host(json_string_value(json_object_get(
+			 json_array_get(json_object_get(result, "items"), 0), "hostname")),
+		host);
 	json_decref(result);
-	return result ? strdup(host) : NULL;
+	return strdup(host);
 }
 
 static json_t *text_of(const json_t *items, const char *host)
