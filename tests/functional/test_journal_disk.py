@@ -45,7 +45,7 @@ def test_nothing_answered_is_missing_after_a_kill_in_a_storm(cp):
     threads = [threading.Thread(target=push, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
-    wait_until(lambda: len(answered) > 300, "a storm")
+    wait_until(lambda: len(answered) > 300, "a storm", 30)
     cp.daemon.kill()
     for thread in threads:
         thread.join()

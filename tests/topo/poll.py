@@ -7,7 +7,7 @@ class DeadlineError(AssertionError):
     """What was waited for did not happen in time."""
 
 
-def wait_until(condition, what, seconds=5.0, pause=0.01):
+def wait_until(condition, what, seconds=10.0, pause=0.01):
     """Calls condition() until it returns something true, and returns that.
 
     what: said in the error; a function gives what is so in the end. An AssertionError or OSError of the
