@@ -204,7 +204,10 @@ int journal_stock(struct journal_store *s, char *found, size_t size)
 	rc = list(s);
 	if (rc)
 		return rc;
-	bool none = rc == 0 && !s->segments;
+	bool none = !s->segments;
+	/* The first second of a journal has none. */
+	if (!none && !*found && head.seq == 0 && s->segment[s->segments - 1].first > 1)
+		snprintf(found, size, "its head is missing");
 	if (head.seq && (none || s->segment[0].first != head.first))
 		find(found, size, "its oldest records are missing, from", head.first);
 	if (!none) {

@@ -118,6 +118,18 @@ def test_what_is_tampered_with_is_noticed(cp, tamper):
     assert cp.ask("log", limit=1)[0][0]["cause"].endswith("afterwards"), "it goes on"
 
 
+def test_a_head_that_was_deleted_with_the_end(cp):
+    """The chain alone cannot show it."""
+    filled(cp)
+    (folder(cp) / "head").unlink()
+    tamper_file(cp)
+    cp.start()
+    [said] = cp.ask("log", message="0e1f0077")[0]
+    assert "its head is missing" in said["text"]
+    cp.restart()
+    assert len(cp.ask("log", message="0e1f0077")[0]) == 1
+
+
 def test_a_file_deleted_under_a_running_daemon(cp):
     """It is missed at once, after a restart too, and until what is behind it would have been deleted anyway."""
     filled(cp)
