@@ -54,6 +54,14 @@ void alert_tick(void *self);
 void alert_test(void *self, uint64_t number);
 void alert_free(void *self);
 
+/* create calls alert_new. */
+#define ALERT_RECEIVER(word, made_by)                                                              \
+	{                                                                                          \
+		.name = (word), .incidents = true, .create = (made_by), .offer = alert_offer,      \
+		.reset = alert_reset, .gone = alert_gone, .forget = alert_forget,                  \
+		.tick = alert_tick, .test = alert_test, .free = alert_free                         \
+	}
+
 /* What became of the message that was sent. left: with ALERT_UNSURE, who is still to get it; may be NULL. */
 void alert_sent(struct alert *a, enum alert_result result, json_t *left, const char *reason);
 

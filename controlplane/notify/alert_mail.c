@@ -308,13 +308,4 @@ static void *create(struct receiver *r, const json_t *settings, const char **rea
 	return alert_new(r, &sender, settings, reason);
 }
 
-const struct receiver_kind receiver_mail = {.name = "mail",
-	.incidents = true,
-	.create = create,
-	.offer = alert_offer,
-	.reset = alert_reset,
-	.gone = alert_gone,
-	.forget = alert_forget,
-	.tick = alert_tick,
-	.test = alert_test,
-	.free = alert_free};
+const struct receiver_kind receiver_mail = ALERT_RECEIVER("mail", create);
