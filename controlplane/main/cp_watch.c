@@ -39,14 +39,6 @@ struct cp_watch {
 	} drain[DRAINS_KNOWN]; /* as they were told last, by id */
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 /* --- events --------------------------------------------------------------------------------------- */
 
 static json_t *text(const char *value)
@@ -67,7 +59,7 @@ void cp_event(struct cp *cp, uint32_t object, enum cp_need need, json_t *body)
 {
 	struct cp_watch *w = cp->watch;
 
-	events_add(&w->events, now_ms(), object, (uint8_t)need, body);
+	events_add(&w->events, clock_wall_ms(), object, (uint8_t)need, body);
 	if (w->count)
 		event_active(w->serve, EV_TIMEOUT, 0);
 }
@@ -162,7 +154,7 @@ static void gap_tell(struct watcher *w)
 		w->last = events_after(&all->events, 0) ? events_after(&all->events, 0)->id - 1
 							: events_last(&all->events);
 	row_out(w, json_pack("{s:s,s:I,s:I,s:o}", "type", "gap", "id", (json_int_t)w->last, "time",
-			   (json_int_t)now_ms(), "lost",
+			   (json_int_t)clock_wall_ms(), "lost",
 			   w->gap ? json_null() : json_integer((json_int_t)gone)));
 	w->gap = false;
 }
@@ -202,7 +194,7 @@ static enum ipc_step watch_next(struct ipc_request *r, void *ctx)
 	}
 	if (now - w->told_ns >= ALIVE_SECONDS * 1000000000ull)
 		row_out(w, json_pack("{s:s,s:I,s:I}", "type", "alive", "id", (json_int_t)w->last,
-				   "time", (json_int_t)now_ms()));
+				   "time", (json_int_t)clock_wall_ms()));
 	w->waiting = true;
 	return IPC_WAIT;
 }
@@ -316,7 +308,7 @@ int cp_watch_init(struct cp *cp)
 	if (!w)
 		return -ENOMEM;
 	LIST_INIT(&w->watchers);
-	events_init(&w->events, now_ms());
+	events_init(&w->events, clock_wall_ms());
 	w->first = events_last(&w->events) + 1;
 	w->serve = event_new(cp->base, -1, 0, on_serve, cp);
 	cp->watch = w;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -12,14 +11,6 @@
 uint64_t mon_now_ms(void)
 {
 	return clock_ns() / 1000000;
-}
-
-static int64_t wall_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
 }
 
 static const struct mon_timing *timing(const struct mon_instance *in)
@@ -84,7 +75,7 @@ static void text_set(char **to, const char *text)
 static void instance_verdict(struct mon_instance *in, enum mon_verdict verdict, const char *reason)
 {
 	in->rule.verdict = verdict;
-	in->verdict_time = wall_ms();
+	in->verdict_time = (int64_t)clock_wall_ms();
 	in->verdict_response_ms = in->response_ms;
 	text_set(&in->reason, reason);
 	mon_link_verdict(in);
@@ -104,7 +95,7 @@ void mon_instance_advise(struct mon_instance *in, json_t *message)
 static void fault_note(struct mon_instance *in, const char *reason)
 {
 	text_set(&in->last_error, *reason ? reason : "no good answer");
-	in->error_time = wall_ms();
+	in->error_time = (int64_t)clock_wall_ms();
 }
 
 static const char *reason_of(const struct mon_instance *in)

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 enum {
@@ -13,14 +14,6 @@ enum {
 	DEFERRED_TRIES = 40, /* then those who may or may not have got it do not get it again */
 	SEEN_SAVE_MS = 2000, /* between two writes, when nothing but records of no interest came */
 };
-
-uint64_t alert_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 void *alert_new(struct receiver *r, const struct alert_sender *sender, const json_t *settings,
 	const char **reason)
@@ -65,7 +58,7 @@ enum receiver_answer alert_offer(void *self, const json_t *record)
 {
 	struct alert *a = self;
 
-	if (digest_record(&a->digest, record, alert_now_ms()))
+	if (digest_record(&a->digest, record, clock_wall_ms()))
 		return RECEIVER_FULL;
 	if (json_object_get(record, "incident"))
 		a->dirty = true;
@@ -79,7 +72,7 @@ void alert_gone(void *self, uint64_t records)
 {
 	struct alert *a = self;
 
-	digest_gone(&a->digest, records, alert_now_ms());
+	digest_gone(&a->digest, records, clock_wall_ms());
 	a->dirty = true;
 }
 
@@ -106,7 +99,7 @@ static bool is_quiet(const struct alert *a, uint64_t now_ms)
 void alert_tick(void *self)
 {
 	struct alert *a = self;
-	uint64_t now_ms = alert_now_ms();
+	uint64_t now_ms = clock_wall_ms();
 	bool quiet = is_quiet(a, now_ms), begins = false;
 
 	if (a->sender->tick)
@@ -127,7 +120,7 @@ static void again(struct alert *a, bool frozen, json_t *left)
 {
 	digest_again(&a->digest, frozen, left);
 	a->wait_s = !a->wait_s ? 1 : a->wait_s * 2 < WAIT_MAX_S ? a->wait_s * 2 : WAIT_MAX_S;
-	a->retry_ms = alert_now_ms() + a->wait_s * 1000;
+	a->retry_ms = clock_wall_ms() + a->wait_s * 1000;
 }
 
 /* Is it time to give the message up? */
@@ -141,7 +134,7 @@ static bool is_enough(const struct alert *a, enum alert_result result)
 
 void alert_sent(struct alert *a, enum alert_result result, json_t *left, const char *reason)
 {
-	uint64_t now_ms = alert_now_ms();
+	uint64_t now_ms = clock_wall_ms();
 	bool over = result == ALERT_TAKEN;
 
 	a->sending = false;

@@ -72,8 +72,6 @@ int alert_settings(struct alert *a, const json_t *settings, const char **reason)
 int alert_state_load(struct alert *a);
 int alert_state_save(struct alert *a);
 
-uint64_t alert_now_ms(void); /* since 1970 */
-
 /*
  * The user that commands run as; called before the privileges are given up. 0 or -errno, logged. If the process that
  * starts commands is lost the loop is left.

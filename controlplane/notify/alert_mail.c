@@ -6,6 +6,7 @@
 
 #include "alert/mail_text.h"
 #include "alert/smtp.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "ipc/ipc.h"
 #include "notify/alert.h"
@@ -232,7 +233,7 @@ static struct mail_head head(const struct mail *m)
 		.from = m->from,
 		.to = m->to,
 		.to_count = m->to_count,
-		.now = (time_t)(alert_now_ms() / 1000)};
+		.now = (time_t)(clock_wall_ms() / 1000)};
 }
 
 static void round_start(struct round *r, const json_t *left)

@@ -112,6 +112,4 @@ uint64_t notify_link_read(struct notify *n, uint64_t after, unsigned limit);
 void notify_link_report_due(struct notify *n);
 void notify_link_tested(struct notify *n, uint64_t number, bool ok, const char *reason);
 
-uint64_t notify_now_ms(void); /* since 1970 */
-
 #endif

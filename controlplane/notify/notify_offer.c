@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "notify/notify.h"
 #include "event/event_message.h"
@@ -56,7 +57,7 @@ void receiver_error(struct receiver *r, const char *reason)
 	if (!bad)
 		r->wait_s = 0;
 	if (bad != r->bad) {
-		r->since_ms = notify_now_ms();
+		r->since_ms = clock_wall_ms();
 		if (bad)
 			log_warning("%s: %s", r->name, reason);
 		else
@@ -236,7 +237,7 @@ static void gone(struct receiver *r, uint64_t count)
 		r->queue = json_array();
 	json_array_insert_new(r->queue, 0,
 		json_pack("{s:I,s:I,s:s,s:s,s:s,s:s,s:s}", "seq", (json_int_t)end, "time",
-			(json_int_t)notify_now_ms() * 1000, "id",
+			(json_int_t)clock_wall_ms() * 1000, "id",
 			event_messages[MESSAGE_RECORDS_GONE].id, "level", "warning", "module",
 			"sys", "type", "system", "text", text));
 }

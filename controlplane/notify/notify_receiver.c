@@ -3,21 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "notify/notify.h"
 #include "event/event_message.h"
 
 #define WAIT_MAX_S 60u
-
-uint64_t notify_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 struct event_base *receiver_base(const struct receiver *r)
 {
@@ -56,7 +48,7 @@ json_t *receiver_test_record(const struct receiver *r, uint64_t number)
 	snprintf(text, sizeof(text), "Test %llu of receiver %s", (unsigned long long)number,
 		r->name);
 	return json_pack("{s:i,s:I,s:s,s:s,s:s,s:s,s:s}", "seq", 0, "time",
-		(json_int_t)notify_now_ms() * 1000, "id", event_messages[MESSAGE_RECEIVER_TEST].id,
+		(json_int_t)clock_wall_ms() * 1000, "id", event_messages[MESSAGE_RECEIVER_TEST].id,
 		"level", "notice", "module", "sys", "type", "system", "text", text);
 }
 
@@ -140,7 +132,7 @@ static void receiver_new(struct notify *n, const json_t *row)
 	r->settings = json_incref((json_t *)row);
 	r->name = json_string_value(json_object_get(r->settings, "name"));
 	r->level = level ? event_level_of(level) : EVENT_NOTICE;
-	r->since_ms = notify_now_ms();
+	r->since_ms = clock_wall_ms();
 	r->retry = evtimer_new(n->base, on_retry, r);
 	LIST_INSERT_HEAD(&n->receivers, r, entry);
 	notify_place_get(r);

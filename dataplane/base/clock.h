@@ -18,4 +18,12 @@ static inline uint32_t clock_second(void)
 	return (uint32_t)(clock_ns() / 1000000000u);
 }
 
+/* Time of day: milliseconds since 1970. It may be set. */
+static inline uint64_t clock_wall_ms(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+}
+
 #endif
