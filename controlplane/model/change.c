@@ -40,7 +40,7 @@ static struct touch *touch_add(struct model *m, struct item *it)
 	if (!rows_reserve((void **)&m->touch, &m->touches_cap, m->touches, sizeof(*m->touch)))
 		return NULL;
 	struct touch *t = &m->touch[m->touches++];
-	*t = (struct touch){.item = it, .line = m->line};
+	*t = (struct touch){.item = it, .line = m->line, .published = m->loading};
 	it->touch = m->touches;
 	return t;
 }

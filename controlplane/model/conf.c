@@ -219,6 +219,17 @@ int conf_on_verb(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result)
 	return 0;
 }
 
+/* What belongs to an object is changed in one at a time. */
+static int check_one_owner(enum model_kind kind)
+{
+	if (!conf->depth || conf->level[conf->depth - 1].count == 1)
+		return 0;
+	return fail_named(conf->m, conf->err, -EOPNOTSUPP, kind, "", NULL,
+		conf->level[conf->depth - 1].count
+			? "can be changed for one owner at a time: name it"
+			: "there is none that they belong to");
+}
+
 int conf_on_name(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result)
 {
 	struct conf_level *l;
@@ -231,15 +242,16 @@ int conf_on_name(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result)
 	conf_unquote(name);
 	conf_line(cfg);
 	enum model_kind kind = section_kind(cfg->name);
+	rc = check_one_owner(kind);
 	l = &conf->level[conf->depth++];
 	l->kind = kind;
 	l->count = 0;
 	l->replace = false;
-	if (take_verb("modify-all"))
+	if (!rc && take_verb("modify-all"))
 		rc = take_all(l, false);
-	else if (take_verb("delete-all"))
+	else if (!rc && take_verb("delete-all"))
 		rc = take_all(l, true);
-	else
+	else if (!rc)
 		rc = take_named(l, name);
 	free(name);
 	return conf_fail(rc);
@@ -526,11 +538,13 @@ int model_load(struct model *m, const char *text, size_t len, const char *file, 
 		return rc;
 	free(m->file);
 	m->file = strdup(file ? file : "");
+	m->loading = true;
 	lexer_init(&lex, text, len);
 	rc = conf_translate(m, &lex, CONF_LOAD, flags, &out, err);
 	lexer_fini(&lex);
 	if (!rc)
 		rc = load_translated(m, &out, flags, err);
+	m->loading = false;
 	text_fini(&out);
 	if (!rc && flags & LOAD_UNDO && change_keep(m, flags & LOAD_KEEP_LIVE))
 		rc = fail_named(m, err, -ENOMEM, MODEL_KINDS, "", NULL, "no memory");

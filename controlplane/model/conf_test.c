@@ -382,6 +382,21 @@ static void test_new_addresses(void)
 	model_free(m);
 }
 
+/* A block of children stands for those of one object. */
+static void test_owners(void)
+{
+	struct model *m = model_new();
+
+	must_fail(m, "modify ltm pool all members add { 10.0.0.1:80 }",
+		"ltm pool members: there is none that they belong to");
+	must(m, "create ltm pool a members add { 10.0.0.1:80 }");
+	must(m, "modify ltm pool all members modify { all { ratio 2 } }");
+	must(m, "create ltm pool b");
+	must_fail(m, "modify ltm pool all members delete { all }",
+		"ltm pool members: can be changed for one owner at a time: name it");
+	model_free(m);
+}
+
 static void test_edit(void)
 {
 	struct model *m = model_new();
@@ -460,6 +475,7 @@ int main(void)
 	test_store();
 	test_store_reuse();
 	test_new_addresses();
+	test_owners();
 	test_edit();
 	return 0;
 }

@@ -91,7 +91,7 @@ struct touch {
 	field_mask given_before;
 	int line;
 	uint16_t pending;    /* references not yet found */
-	bool published;	     /* made by publishing a draft */
+	bool published;	     /* made by publishing a draft, or by a file */
 	bool lost_user;	     /* the last reference to it went away */
 	bool enabled;	     /* an operator took holds away, or meant to */
 	uint64_t generation; /* the store's, or 0 = one more */
@@ -135,6 +135,7 @@ struct model {
 	uint32_t pendings, pendings_cap;
 	char *file;
 	int line;
+	bool loading;	    /* the text of a file, which says all of what is published */
 	unsigned passwords; /* that were hashed */
 	char note[256];
 };

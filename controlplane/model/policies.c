@@ -52,7 +52,7 @@ int policy_check_change(struct model *m, const struct item *it, struct model_err
 	const struct item *root = item_root(m, it);
 	const struct touch *t = root->touch ? touch_of(m, root) : NULL;
 
-	if (root->o.kind != KIND_POLICY || m->file || is_draft(root) || is_legacy(root) ||
+	if (root->o.kind != KIND_POLICY || m->loading || is_draft(root) || is_legacy(root) ||
 		(t && !t->before && !t->published))
 		return 0;
 	return refuse_published(m, root, err);
@@ -177,7 +177,7 @@ int check_policy(struct model *m, struct item *it, struct model_error *err)
 			it->o.path, model_kinds[KIND_POLICY].later);
 	if (is_draft(it) && is_legacy(it))
 		return fail(m, err, -EINVAL, it, "legacy", "goes not with a draft");
-	if (!t->before && !m->file && !is_draft(it) && !is_legacy(it) && !t->published)
+	if (!t->before && !is_draft(it) && !is_legacy(it) && !t->published)
 		return refuse_published(m, it, err);
 	return 0;
 }

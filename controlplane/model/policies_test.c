@@ -103,6 +103,23 @@ static void test_one_transaction(void)
 }
 
 /* Every change of a level, as the journal has it, makes the same of another model. */
+/* What a file brings is published; what comes after it in the transaction changes no more of it than before. */
+static void test_after_load(void)
+{
+	static const char file[] = "ltm policy x { description a }\n";
+	struct model_error err = {0};
+	struct model *m = model_new();
+
+	for (int i = 0; i < 2; i++) {
+		CHECK(model_begin(m, &fixture_operator) == 0);
+		CHECK(model_load(m, file, sizeof(file) - 1, "f", LOAD_MERGE, &err) == 0);
+		CHECK_INT(model_edit(m, VERB_MODIFY, "ltm policy x description b", &err), -EINVAL);
+		model_abort(m);
+		CHECK_INT(load(m, file, LOAD_MERGE, NULL), 0);
+	}
+	model_free(m);
+}
+
 static void test_journal(void)
 {
 	static const char *const lines[] = {
@@ -158,6 +175,7 @@ int main(void)
 {
 	test_drafts();
 	test_one_transaction();
+	test_after_load();
 	test_journal();
 	test_owners();
 	return 0;
