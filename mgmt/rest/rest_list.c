@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "rest/rest_refuse.h"
@@ -94,6 +95,18 @@ void rest_list_begin_stats(
 	text_printf(&l->text, ",\"entries\":{");
 }
 
+/* However many lists are written and sent at a time, other things need the disk too. */
+static bool has_room(FILE *file)
+{
+	struct statvfs fs;
+
+	if (fstatvfs(fileno(file), &fs))
+		return false;
+	uint64_t all = (uint64_t)fs.f_blocks * fs.f_frsize, kept = all / 4;
+
+	return (uint64_t)fs.f_bavail * fs.f_frsize > (kept < REST_LIST_MAX ? kept : REST_LIST_MAX);
+}
+
 /* Memory has room for many lists, a disk for long ones. */
 static void put_aside(struct rest_list *l)
 {
@@ -118,9 +131,10 @@ static int file_take(struct rest_list *l)
 
 bool rest_list_goes_on(struct rest_list *l)
 {
-	if (l->text.len > HELD_MAX)
+	if (l->text.len > HELD_MAX) {
 		put_aside(l);
-	l->too_large = l->filed > REST_LIST_MAX;
+		l->too_large = l->filed > REST_LIST_MAX || (l->file && !has_room(l->file));
+	}
 	return !l->too_large && !l->text.failed;
 }
 

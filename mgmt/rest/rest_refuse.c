@@ -344,7 +344,8 @@ static void refuse_lost(struct rest_call *call)
 		http_reply_restarting(call->http);
 	else if (call->lost == -EMSGSIZE)
 		http_reply_error(call->http, 413,
-			"The answer is longer than %u MiB: read it in pages, with $top and $skip.",
+			"The answer is longer than %u MiB, or than there is room for: read it in "
+			"pages, with $top and $skip.",
 			REST_LIST_MAX >> 20);
 	else
 		reply_config(call, 500, REST_ERROR_LOST,
