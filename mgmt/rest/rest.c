@@ -125,6 +125,11 @@ static void handle_other(struct rest_call *call)
 	}
 }
 
+static bool is_cluster_command(const struct rest_call *call)
+{
+	return !strcmp(call->http->path, "/mgmt/tm/cm") && call->http->method == HTTP_POST;
+}
+
 static bool is_device_command(const struct rest_call *call)
 {
 	return call->target.kind == KIND_DEVICE && call->target.what == REST_COLLECTION &&
@@ -138,7 +143,9 @@ static void handle_tm(struct rest_call *call)
 	bool get = call->http->method == HTTP_GET;
 
 	rest_target_find(call->http->segments + 2, call->http->segment_count - 2, &call->target);
-	if (!strcmp(call->http->path, "/mgmt/tm/cm") && call->http->method == HTTP_POST)
+	if (coordination && (is_cluster_command(call) || is_device_command(call)))
+		rest_cm_queue(call);
+	else if (is_cluster_command(call))
 		rest_config_sync(call);
 	else if (is_device_command(call))
 		rest_device_move(call);

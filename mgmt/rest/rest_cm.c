@@ -76,6 +76,16 @@ void rest_config_sync(struct rest_call *call)
 			leaf_of(group + 1));
 }
 
+void rest_cm_queue(struct rest_call *call)
+{
+	json_t *who = rest_whoami(call);
+
+	if (who)
+		rest_refuse_with(call, 400, REST_ERROR_TRANSACTION,
+			"transaction failed:commands of cm cannot be part of a transaction");
+	json_decref(who);
+}
+
 /* ---- packages ---- */
 
 static void reply_query(struct rest_call *call)

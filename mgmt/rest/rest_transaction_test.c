@@ -94,6 +94,17 @@ static void test_empty(void)
 	CHECK_INT(fake_request(HTTP_GET, path, NULL), 404);
 }
 
+/* They would be done at once. */
+static void test_commands(void)
+{
+	begin();
+	CHECK_INT(queue(BOB, HTTP_POST, "/mgmt/tm/cm/device",
+			  "{\"command\":\"mv\",\"name\":\"weir\",\"target\":\"x\"}"),
+		400);
+	CHECK_INT(queue(BOB, HTTP_POST, "/mgmt/tm/cm", "{\"command\":\"run\"}"), 400);
+	CHECK(strstr(fake_said("message"), "cannot be part of a transaction"));
+}
+
 static void test_validate_only(void)
 {
 	begin();
@@ -162,6 +173,7 @@ int main(void)
 	test_commit();
 	test_failure();
 	test_empty();
+	test_commands();
 	test_validate_only();
 	test_of_others();
 	test_small_text_of_much();
