@@ -273,6 +273,11 @@ void cp_vaddr_member_changed(struct cp *cp, const struct object *member);
 /* Any may be. */
 void cp_vaddr_all_changed(struct cp *cp);
 
+static inline bool cp_is_server(const struct object *o)
+{
+	return o->kind == KIND_NODE || o->kind == KIND_POOL_MEMBER;
+}
+
 /* --- requests (cp_request.c and the files of each) ------------------------------------------------ */
 
 void cp_request(struct ipc_request *r, void *cp);

@@ -162,7 +162,7 @@ void cp_agent_gone_changed(struct cp *cp, struct model_changes *changes)
 
 		if (!o || changes->row[i].what == CHANGE_DELETED)
 			continue;
-		if (o->kind == KIND_NODE || o->kind == KIND_POOL_MEMBER)
+		if (cp_is_server(o))
 			look(cp, o);
 		else if (o->kind == KIND_POOL)
 			look_at_pool(cp, o);

@@ -246,7 +246,7 @@ void cp_rest_state(struct cp *cp, const struct object *o, json_t *row)
 {
 	json_t *members = json_object_get(json_object_get(row, "membersReference"), "items");
 
-	if (o->kind == KIND_NODE || o->kind == KIND_POOL_MEMBER)
+	if (cp_is_server(o))
 		rest_state_put(cp, o, row);
 	for (size_t i = 0; o->kind == KIND_POOL && i < json_array_size(members); i++)
 		rest_state_put(cp, model_child_at(cp->model, o, i), json_array_get(members, i));
@@ -444,7 +444,7 @@ struct state cp_state(const struct cp *cp, const struct object *o, struct text *
 	struct pool_sum sum;
 	struct state s = {0};
 
-	if (o->kind == KIND_NODE || o->kind == KIND_POOL_MEMBER)
+	if (cp_is_server(o))
 		return server_state(cp, o, reason);
 	if (o->kind == KIND_POOL)
 		s = pool_state(cp, o, &sum);

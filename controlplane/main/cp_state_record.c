@@ -21,7 +21,7 @@ static struct event_record record_of(
 	const struct change *c, enum event_message message, const char *text)
 {
 	const struct counters *counters = dplink_counters(c->cp->link);
-	bool server = c->o->kind == KIND_NODE || c->o->kind == KIND_POOL_MEMBER;
+	bool server = cp_is_server(c->o);
 	unsigned serving = 0, of = 0;
 
 	if (c->o->kind == KIND_POOL_MEMBER)
@@ -89,7 +89,7 @@ static void because_of(const struct change *c, struct keys *k)
 	k->count = 0;
 	if (c->o->kind == KIND_POOL_MEMBER)
 		server_add(k, c->cp, model_get(m, model_pool_member(c->o)->conf.node));
-	if (c->o->kind == KIND_POOL_MEMBER || c->o->kind == KIND_NODE)
+	if (cp_is_server(c->o))
 		key_add(k, c->cp, c->o, MESSAGE_HOLD_SET);
 	for (unsigned i = 0;
 		c->o->kind == KIND_POOL && i < BECAUSE_MAX && (member = model_child_at(m, c->o, i));
@@ -386,7 +386,7 @@ void cp_state_record(struct cp *cp, const struct object *o, const struct told *b
 {
 	const struct change c = {cp, o, model_get(cp->model, o->owner), before, after, cause};
 
-	if (o->kind == KIND_NODE || o->kind == KIND_POOL_MEMBER)
+	if (cp_is_server(o))
 		server_tell(&c);
 	else if (o->kind == KIND_POOL)
 		pool_tell(&c);

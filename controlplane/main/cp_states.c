@@ -69,11 +69,6 @@ void cp_states_serving(struct cp *cp, const struct object *pool, unsigned *servi
 
 /* --- an object ------------------------------------------------------------------------------------ */
 
-static bool is_server(const struct object *o)
-{
-	return o->kind == KIND_NODE || o->kind == KIND_POOL_MEMBER;
-}
-
 static struct told state_now(const struct cp *cp, const struct object *o, struct text *reason)
 {
 	struct state s = cp_state(cp, o, reason);
@@ -85,7 +80,7 @@ static struct told state_now(const struct cp *cp, const struct object *o, struct
 		.usable = s.avail != 0,
 		.serves = (s.avail & LIVE_NEW) != 0};
 
-	if (!is_server(o))
+	if (!cp_is_server(o))
 		return t;
 	t.verdict = verdicts_get(cp->verdicts, o->id).verdict;
 	for (unsigned i = 0; i < HOLD_CLASSES; i++)
@@ -175,7 +170,7 @@ static void since_set(const struct cp *cp, struct told *now, const struct told *
 /* A pool may carry thousands of virtual servers, and each of its servers' verdicts change them all. */
 static bool may_tell(struct cp_states *s, const struct object *o)
 {
-	return is_server(o) || s->changed++ < TOLD_A_TURN;
+	return cp_is_server(o) || s->changed++ < TOLD_A_TURN;
 }
 
 /* True if it is another than was told. */
@@ -186,7 +181,7 @@ static bool look_at(struct cp *cp, const struct object *o, const struct cp_cause
 	struct text reason = {0};
 
 	/* What stands for servers known by a name is none. */
-	if (!told || (is_server(o) && model_is_template(cp->model, o)))
+	if (!told || (cp_is_server(o) && model_is_template(cp->model, o)))
 		return false;
 	before = *told;
 	since_set(cp, &now, &before);
@@ -302,7 +297,6 @@ static void set_look(
 	id_set_clear(set);
 }
 
-/* From the ground up. */
 static void rest_tell(struct cp *cp, unsigned rest)
 {
 	cp_event(cp, ID_NONE, CP_LOOK,
@@ -310,6 +304,7 @@ static void rest_tell(struct cp *cp, unsigned rest)
 			json_pack("{s:I}", "changed", (json_int_t)rest), &cp->states->cause));
 }
 
+/* From the ground up. */
 static void on_look(evutil_socket_t fd, short what, void *ctx)
 {
 	struct cp *cp = ctx;
@@ -402,7 +397,7 @@ void cp_states_reset(struct cp *cp)
 static void limit_look(struct cp *cp, const struct object *o, void *ctx)
 {
 	uint32_t limit = o->kind == KIND_VIRTUAL ? model_virtual(o)->conf.connection_limit
-			 : is_server(o)		 ? compile_connection_limit(o)
+			 : cp_is_server(o)	 ? compile_connection_limit(o)
 						 : 0;
 
 	if (!limit)
