@@ -411,7 +411,7 @@ static int socket_listen(const char *path)
 	mode_t old = umask(0177);
 	rc = bind(fd, (struct sockaddr *)&addr, sizeof(addr));
 	umask(old);
-	if (rc || listen(fd, 64)) {
+	if (rc || listen(fd, IPC_CLIENTS_MAX)) {
 		int error = errno;
 		close(fd);
 		errno = error;

@@ -7,6 +7,8 @@ import pytest
 from topo import standard
 from topo.api import Api
 
+pytestmark = pytest.mark.timeout(600)
+
 SITES, EACH, MEMBERS = 10_000, 100, 10
 PAGE = 1000
 

@@ -80,10 +80,11 @@ def nothing_lost(told, begin, twice=0, seconds=90):
                lambda: f"traps: {told.trap_texts()}, not {len(traps)}", 30)
     opened = {row["incident"] for row in rows if row.get("part") == "open"}
     closed = {row["incident"] for row in rows if row.get("part") == "close"} & opened
+    # The end of one that opened again is told a minute later, when it has lasted.
     wait_until(lambda: opened <= set(told.incidents()) and all(True in told.incidents()[one] for one in closed),
-               lambda: f"the command: {told.incidents()}, not {opened}", 70)
+               lambda: f"the command: {told.incidents()}, not {opened}", 150)
     wait_until(lambda: all(f"Incident: {one}\n" in told.bodies() for one in opened),
-               lambda: f"mail: {told.bodies()}", 70)
+               lambda: f"mail: {told.bodies()}", 150)
     return opened
 
 
