@@ -173,10 +173,13 @@ char *log_line(const json_t *record, const char *host)
 
 void log_host(const char *hostname, char host[256])
 {
-	if (hostname && *hostname)
-		snprintf(host, 256, "%s", hostname);
-	else if (gethostname(host, 256))
-		strcpy(host, "weir");
-	host[255] = '\0';
-	host[strcspn(host, ".")] = '\0';
+	char own[256];
+
+	if (!hostname || !*hostname) {
+		if (gethostname(own, sizeof(own)))
+			strcpy(own, "weir");
+		own[sizeof(own) - 1] = '\0';
+		hostname = own;
+	}
+	snprintf(host, 256, "%.*s", (int)strcspn(hostname, "."), hostname);
 }
