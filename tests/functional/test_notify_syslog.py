@@ -92,7 +92,7 @@ def test_test_message_before_any_record(lab, server):  # noqa: F811
 
     def tried():
         number = next(numbers)
-        lab.cp.test(NAME, number)
+        lab.cp.ask_test(NAME, number)
         wait_until(lambda: number in lab.cp.tested, "the test has ended", 10)
         return lab.cp.tested[number]["ok"]
     lab.receive(server.row)
