@@ -2,6 +2,7 @@
 #include "cli/session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,6 +35,21 @@ void session_catch_interrupt(void)
 	struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: writes end too */
 
 	sigaction(SIGINT, &action, NULL);
+}
+
+bool session_wait_input(int fd)
+{
+	struct pollfd poll = {.fd = fd, .events = POLLIN};
+	sigset_t interrupt, before;
+	bool there = false;
+
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupt, &before);
+	while (!there && !interrupted)
+		there = ppoll(&poll, 1, NULL, &before) > 0 || errno != EINTR;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return there;
 }
 
 bool session_interrupted(void)

@@ -48,4 +48,7 @@ void session_fail(struct session *s, const char *format, ...) __attribute__((for
 void session_catch_interrupt(void);
 bool session_interrupted(void);
 
+/* Until there is something to read, or the end. False: interrupted, before or while it waits. */
+bool session_wait_input(int fd);
+
 #endif

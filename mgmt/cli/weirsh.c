@@ -135,6 +135,12 @@ static bool read_line(FILE *in, struct buffer *b)
 	return any;
 }
 
+/* An interrupt ends it wherever it comes, also just before the wait for somebody who types. */
+static bool next_line(const struct shell *sh, FILE *in, struct buffer *b)
+{
+	return (!sh->interactive || session_wait_input(fileno(in))) && read_line(in, b);
+}
+
 static void prompt(const struct shell *sh, bool more)
 {
 	if (!sh->interactive)
@@ -170,7 +176,7 @@ static bool read_command(struct shell *sh, FILE *in, struct buffer *b, unsigned 
 		size_t start = b->length;
 
 		prompt(sh, start > 0);
-		while (!read_line(in, b)) {
+		while (!next_line(sh, in, b)) {
 			if (!line_abandoned(sh, in))
 				return b->length > 0;
 			b->length = 0;

@@ -2,6 +2,7 @@
 """What weirsh sends to weir-cp and how it ends, against a weir-cp that the test plays."""
 import json
 import os
+import select
 import signal
 import struct
 import subprocess
@@ -347,6 +348,9 @@ def test_prompt_survives_errors_and_interrupts(fake):
 
         def shows(text):
             while text not in seen:
+                if not select.select([master], [], [], 20)[0]:
+                    shell.kill()  # the wait for its end must end
+                    pytest.fail(f"{text} does not show, but {bytes(seen)}")
                 seen.extend(os.read(master, 65536))
             del seen[:seen.index(text) + len(text)]
 
