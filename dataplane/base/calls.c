@@ -46,7 +46,7 @@ static int remote_refuse(scmp_filter_ctx filter)
 
 	return rc ? rc
 		  : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
-			    SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+			    SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0));
 }
 
 int calls_refuse(unsigned what)
