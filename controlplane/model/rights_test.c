@@ -48,11 +48,13 @@ static bool barred(const void *who, const struct model_ask *ask)
 
 /* ---- what ---- */
 
+#define HASH                                                                                       \
+	"$6$saltsalt$qFmFH.bQmmtXzyBY0s9v7Oicd2z4XSIecDzlB5KiA2/"                                  \
+	"jctKu9YterLp8wwnSq.qc.eoxqOmSuNp2xS0ktL3nh/"
+
 static const char *const texts[] = {"none", "x", "10.9.9.9", "10.9.9.0/24", "10.9.9.9:90", "*:90",
 	"/Common/tcp", "/Common/none-such", "/Common/round-robin", "a.example", "x=1", "1.3",
-	"Europe/Berlin", "root@a.example", "/x", "$ATTR", "255.255.255.0", "tcp:99",
-	"$6$saltsalt$qFmFH.bQmmtXzyBY0s9v7Oicd2z4XSIecDzlB5KiA2/"
-	"jctKu9YterLp8wwnSq.qc.eoxqOmSuNp2xS0ktL3nh/"};
+	"Europe/Berlin", "root@a.example", "/x", "$ATTR", "255.255.255.0", "tcp:99", HASH};
 
 static json_t *words_of(const struct field *f)
 {
